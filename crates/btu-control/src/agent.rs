@@ -19,6 +19,7 @@ use std::collections::BTreeMap;
 use std::collections::VecDeque;
 
 use btu_core::disclosure::Fact;
+use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use serde::Deserialize;
 use serde::Serialize;
@@ -98,7 +99,7 @@ pub struct Agent {
     guests: Vec<Guest>,
     last_worker: u64,
     /// When payload was moved, and how much.
-    spent: VecDeque<(Nanos, u64)>,
+    spent: VecDeque<(Nanos, Bytes)>,
     refusals: VecDeque<String>,
     /// Why this host is not put under test, whatever its policy says.
     no_tests: Option<String>,

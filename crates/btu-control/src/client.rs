@@ -3,6 +3,7 @@
 
 mod fit;
 mod pieces;
+mod silence;
 
 use btu_core::units::Nanos;
 
@@ -20,6 +21,8 @@ use fit::misfit;
 use fit::name;
 use pieces::Pieces;
 use pieces::STALL;
+
+pub use silence::Silence;
 
 /// What happened to a conductor's connection.
 #[derive(Clone, Debug)]

@@ -11,6 +11,7 @@ use std::net::IpAddr;
 use std::net::SocketAddr;
 
 use btu_core::sample::CapturePoint;
+use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use serde::Deserialize;
 use serde::Serialize;
@@ -38,6 +39,9 @@ pub use test::TestOrder;
 pub const MAJOR: u16 = 5;
 /// Raised where messages gain fields.
 pub const MINOR: u16 = 0;
+/// How often a process that is metered tells its agent what it moved: what may be missing of one that is
+/// killed.
+pub const MOVED_EVERY: Nanos = Nanos::from_millis(100);
 
 /// What a conductor says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -201,9 +205,9 @@ pub enum Answer {
         seq: u64,
         /// Which, for people.
         text: String,
-        /// Payload bytes that were moved since the last step.
+        /// Payload that was moved since the last step.
         #[serde(default)]
-        moved_bytes: u64,
+        moved_bytes: Bytes,
         /// Length of what the result grew by, which follows in chunks; 0 where nothing does.
         #[serde(default)]
         kept_bytes: u64,
@@ -235,8 +239,8 @@ pub enum Answer {
     },
     /// Payload was moved, whatever comes of it: what a worker tells its agent, and no agent anybody.
     Moved {
-        /// Bytes since the worker told of some last, with this or any other answer.
-        moved_bytes: u64,
+        /// Since the worker told of some last, with this or any other answer.
+        moved_bytes: Bytes,
     },
     /// The service began, or heard a word.
     Said {
@@ -245,8 +249,8 @@ pub enum Answer {
         which: Which,
         /// Its answer, in the service's own form.
         said: serde_json::Value,
-        /// Payload bytes that it moved since it said something last.
-        moved_bytes: u64,
+        /// Payload that it moved since it said something last.
+        moved_bytes: Bytes,
     },
     /// The connections are ended.
     Cancelled {
@@ -259,8 +263,8 @@ pub enum Answer {
         seq: u64,
         /// Its length.
         length: u64,
-        /// Payload bytes that the run moved, where it was one.
-        moved_bytes: u64,
+        /// Payload that the run moved, where it was one.
+        moved_bytes: Bytes,
         /// Hash of what can be signed of it, where it is an account of a run.
         #[serde(default)]
         account: Option<Hex32>,
@@ -358,13 +362,13 @@ impl Request {
 
 impl Answer {
     /// Payload that a worker tells of with it.
-    pub const fn moved_bytes(&self) -> u64 {
+    pub const fn moved_bytes(&self) -> Bytes {
         match self {
             Self::Document { moved_bytes, .. }
             | Self::Moved { moved_bytes }
             | Self::Progress { moved_bytes, .. }
             | Self::Said { moved_bytes, .. } => *moved_bytes,
-            _ => 0,
+            _ => Bytes::ZERO,
         }
     }
 

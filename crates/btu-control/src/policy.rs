@@ -22,6 +22,7 @@ pub use front::Front;
 pub use front::Mechanism;
 use front::RawFront;
 pub use hours::Hours;
+pub use limits::NO_TEST;
 pub(crate) use limits::speaks_in;
 
 /// The policy of an agent.
@@ -186,7 +187,7 @@ impl Grant {
     pub fn refuses(&self, wanted: &Reservation) -> Option<String> {
         let services = || wanted.services.iter().find_map(|name| self.refuses_name(name));
         if wanted.test {
-            let refused = (!self.test).then(|| "policy: test = false".to_owned());
+            let refused = (!self.test).then(|| NO_TEST.to_owned());
             let refused = refused.or_else(services);
             return refused.or_else(|| self.exceeds(wanted.longest_run_ns, wanted.flows));
         }

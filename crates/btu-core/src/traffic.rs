@@ -15,6 +15,7 @@ mod check;
 pub mod class;
 pub mod clock;
 pub mod course;
+mod estimate;
 pub mod findings;
 mod form;
 pub mod gcc;

@@ -84,6 +84,11 @@ impl Bytes {
         (time.0 > 0).then(|| BitRate(u64::try_from(rate).unwrap_or(u64::MAX)))
     }
 
+    /// Both amounts together, or the largest one where they are more than that.
+    pub const fn saturating_add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+
     /// `self - other`, or nothing where `other` is the larger.
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))

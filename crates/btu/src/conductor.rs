@@ -3,6 +3,7 @@
 mod claim;
 pub(crate) mod copied;
 mod disk;
+mod patience;
 mod peer;
 pub(crate) mod proof;
 mod reservation;
@@ -24,6 +25,8 @@ use btu_core::units::BitRate;
 use crate::agent::state::StateDir;
 use crate::exit::Failure;
 
+pub(crate) use patience::ANSWER;
+pub(crate) use patience::Retries;
 pub(crate) use peer::Meanwhile;
 pub(crate) use peer::PeerLink;
 pub(crate) use reservation::Asking;

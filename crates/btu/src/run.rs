@@ -7,6 +7,7 @@ mod finish;
 mod local;
 mod options;
 pub(crate) mod ordered;
+mod orders;
 mod remote;
 mod second;
 pub(crate) mod start;

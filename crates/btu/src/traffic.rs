@@ -11,7 +11,6 @@ pub(crate) mod expand;
 mod finish;
 mod gauge;
 mod joined;
-mod length;
 mod measure;
 mod meter;
 mod method;
@@ -25,7 +24,6 @@ mod progress;
 mod qos;
 pub(crate) mod scenario;
 mod seen;
-mod silence;
 mod start;
 mod sweep;
 mod viseum;
@@ -89,7 +87,7 @@ pub(crate) fn traffic(args: &TrafficArgs) -> Result<Exit, Failure> {
 
 /// Prints what would be run.
 fn dry_run(plan: &Plan, json: bool) -> Result<Exit, Failure> {
-    let estimate = length::estimate(plan)?;
+    let estimate = scenario::estimate(plan)?;
     let (joined, runs) = (joined::pairs(plan)?, plan.runs().len());
     if plan.course.is_some() {
         return decided_on_the_way(plan, &joined, json);

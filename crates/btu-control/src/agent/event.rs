@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use btu_core::units::BitRate;
+use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use serde::Serialize;
 
@@ -81,8 +82,8 @@ pub enum Event {
     },
     /// A worker was killed, which had moved so much that the agent had not heard of.
     Settled {
-        /// Payload bytes.
-        moved_bytes: u64,
+        /// Payload.
+        moved_bytes: Bytes,
     },
     /// A worker is gone.
     Ended {

@@ -176,6 +176,20 @@ impl Job {
         };
         if is_next { Standing::New } else { Standing::Old }
     }
+
+    /// The last command is done, with this answer.
+    fn done(&mut self, now: Nanos, answer: &Answer) {
+        let Some((request, kept)) = &mut self.last else { return };
+        // All that was done for it is over and told.
+        if let (Request::Test(_), _) | (Request::Collect(_), Answer::Document { .. }) =
+            (&*request, answer)
+        {
+            self.looks = Looks::default();
+        }
+        *kept = Some(answer.clone());
+        self.lease = None;
+        self.told(now, answer);
+    }
 }
 
 impl Agent {
@@ -236,50 +250,53 @@ impl Agent {
         let Some(job) = self.jobs.get_mut(&worker) else { return };
         match answer {
             Answer::Connected { which, .. } => return job.connected(now, which),
-            Answer::Moved { moved_bytes } => {
-                job.looks.heard(now, moved_bytes);
-                self.spend(now, moved_bytes);
-                return self.cut_off_where_spent(now, worker);
-            }
+            Answer::Moved { moved_bytes } => return self.moved(now, worker, moved_bytes),
             _ => {}
         }
-        let Some((request, kept)) = &mut job.last else { return };
+        let Some((request, kept)) = &job.last else { return };
         if answer.seq().is_none() || answer.seq() != request.seq() {
             return;
         }
-        let is_repeat = kept.is_some();
-        if let Answer::Progress { moved_bytes, .. } = answer {
-            // Only the conductor's own words make its lease longer.
-            let conn = job.conn;
-            job.stepped = true;
-            if !is_repeat {
-                self.spend(now, moved_bytes);
-                self.send(conn, answer);
-            }
-            return;
+        let (conn, is_first) = (job.conn, kept.is_none());
+        if matches!(answer, Answer::Progress { .. }) {
+            return self.stepped(now, worker, answer);
         }
-        job.lease = None;
-        // All that was done for it is over and told.
-        if let (Request::Test(_), _) | (Request::Collect(_), Answer::Document { .. }) =
-            (&*request, &answer)
-        {
-            job.looks = Looks::default();
-        }
-        *kept = Some(answer.clone());
-        job.told(now, &answer);
-        let conn = job.conn;
-        match &answer {
-            Answer::Said { moved_bytes, .. } if !is_repeat => self.spend(now, *moved_bytes),
-            Answer::Document { moved_bytes, account, .. } if !is_repeat => {
-                let of = job.of.take().zip(*account);
-                self.spend(now, *moved_bytes);
-                if let Some((of, hash)) = of {
-                    self.keep_account(conn, of, hash);
-                }
-            }
-            _ => {}
+        job.done(now, &answer);
+        if is_first {
+            self.charge(now, worker, &answer);
         }
         self.send(conn, answer);
+    }
+
+    /// Payload that a worker tells of between two accounts.
+    fn moved(&mut self, now: Nanos, worker: WorkerId, bytes: Bytes) {
+        let Some(job) = self.jobs.get_mut(&worker) else { return };
+        job.looks.heard(now, bytes);
+        self.spend(now, bytes);
+        self.cut_off_where_spent(now, worker);
+    }
+
+    /// A step of a test that is not over. Only the conductor's own words make its lease longer.
+    fn stepped(&mut self, now: Nanos, worker: WorkerId, step: Answer) {
+        let Some(job) = self.jobs.get_mut(&worker) else { return };
+        job.stepped = true;
+        if let Some((_, None)) = job.last {
+            let conn = job.conn;
+            self.spend(now, step.moved_bytes());
+            self.send(conn, step);
+        }
+    }
+
+    /// The payload of an answer is spent, and what can be signed of it is kept.
+    fn charge(&mut self, now: Nanos, worker: WorkerId, answer: &Answer) {
+        self.spend(now, answer.moved_bytes());
+        let Some(job) = self.jobs.get_mut(&worker) else { return };
+        if let Answer::Document { account, .. } = answer
+            && let Some((of, hash)) = job.of.take().zip(*account)
+        {
+            let conn = job.conn;
+            self.keep_account(conn, of, hash);
+        }
     }
 
     /// A day's payload is moved: the end of the run that moved the last of it is not waited for.
@@ -317,10 +334,10 @@ impl Agent {
 
     /// Payload was moved. What comes within a minute is one entry: a day has so many of them, however
     /// often a conductor asks.
-    pub(super) fn spend(&mut self, now: Nanos, bytes: u64) {
+    pub(super) fn spend(&mut self, now: Nanos, bytes: Bytes) {
         match self.spent.back_mut() {
             Some((since, sum)) if now.since(*since) < MINUTE => *sum = sum.saturating_add(bytes),
-            _ if bytes > 0 => self.spent.push_back((now, bytes)),
+            _ if !bytes.is_empty() => self.spent.push_back((now, bytes)),
             _ => {}
         }
     }
@@ -354,7 +371,7 @@ impl Agent {
         while self.spent.front().is_some_and(|(at, _)| is_old(*at)) {
             self.spent.pop_front();
         }
-        Bytes::new(self.spent.iter().fold(0, |sum: u64, (_, bytes)| sum.saturating_add(*bytes)))
+        self.spent.iter().map(|(_, bytes)| *bytes).fold(Bytes::ZERO, Bytes::saturating_add)
     }
 }
 

@@ -49,7 +49,7 @@ impl Agent {
     }
 
     fn status(&mut self, now: Nanos) -> Status {
-        let bytes_today = self.spent_of_day(now).count();
+        let bytes_today = self.spent_of_day(now);
         let name = |conn: &ConnId| {
             let found = self.connections.get(conn);
             found.and_then(|one| one.peer_name(&self.roster)).unwrap_or_default()

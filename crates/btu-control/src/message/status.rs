@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use btu_core::disclosure::Fact;
+use btu_core::units::Bytes;
 use serde::Deserialize;
 use serde::Serialize;
 
@@ -24,7 +25,7 @@ pub struct Status {
     /// How many may share the agent's time.
     pub shared: u32,
     /// Payload bytes of the last 24 hours.
-    pub bytes_today: u64,
+    pub bytes_today: Bytes,
     /// What was refused last, the newest last.
     pub last_refusals: Vec<String>,
     /// What bounds the agent's process, whatever it is told.

@@ -7,6 +7,9 @@ use btu_core::units::Nanos;
 use super::Grant;
 use crate::message::Limits;
 
+/// Why a host is not put under test: what the policy of an agent says as long as nobody changed it.
+pub const NO_TEST: &str = "policy: test = false";
+
 /// True for a reason that a policy gives: they all begin alike.
 pub(crate) fn speaks_in(reason: &str) -> bool {
     reason.starts_with("policy: ")
@@ -53,7 +56,7 @@ impl Limits {
             Err(cause) => return Some(format!("policy: hours: {cause}")),
         };
         let grant = Grant { hours, max_run, max_flows, max_bytes_per_day, ..Grant::default() };
-        let spent = Bytes::new(spent.count().saturating_add(moved.count()));
+        let spent = spent.saturating_add(moved);
         let refused = grant.is_spent(spent).or_else(|| grant.exceeds(lasting, connections));
         refused.or_else(|| grant.refuses_time(unix_s, lasting))
     }

@@ -273,7 +273,7 @@ impl World {
             0 => Answer::Document {
                 seq,
                 length: self.dice.below(1 << 30),
-                moved_bytes: u64::MAX,
+                moved_bytes: Bytes::new(u64::MAX),
                 account: None,
             },
             1 => Answer::Prepared { which: Which::default(), addresses: Vec::new() },
@@ -298,7 +298,7 @@ impl World {
             _ => Answer::Document {
                 seq,
                 length: 7,
-                moved_bytes: 1000,
+                moved_bytes: Bytes::new(1000),
                 account: Some(Hex32::new(HASH)),
             },
         };

@@ -19,6 +19,7 @@ use btu_control::message::Offer;
 use btu_control::message::Request;
 use btu_control::message::Reservation;
 use btu_control::message::TestOrder;
+use btu_control::policy::NO_TEST;
 use btu_control::policy::Policy;
 use btu_core::cell::Role;
 use btu_core::units::BitRate;
@@ -173,7 +174,7 @@ fn the_policy_decides_on_guests_and_on_tests() {
     let test = || Request::Reserve(Reservation { test: true, ..reservation() });
     let shared = Policy { shared: 2, ..policy("test = true") };
     let usual = Policy::default();
-    for (policy, why) in [(usual, "policy: test = false"), (shared, "policy: shared")] {
+    for (policy, why) in [(usual, NO_TEST), (shared, "policy: shared")] {
         let mut scene = Scene::new(&policy);
         let (conn, _) = scene.connect(at(1), scene.peer);
         assert!(refused(&scene.ask(at(1), conn, test()), why), "{why}");
@@ -202,8 +203,12 @@ fn a_test_ends_when_its_conductor_is_silent_for_longer_than_the_lease() {
     scene.ask(at(1), conn, Request::Reserve(Reservation { test: true, ..reservation() }));
     let worker = scene.agent.workers().next().unwrap();
     scene.ask(at(2), conn, of_a_run(1));
-    let progress =
-        || Answer::Progress { seq: 1, text: "1/9".to_owned(), moved_bytes: 0, kept_bytes: 0 };
+    let progress = || Answer::Progress {
+        seq: 1,
+        text: "1/9".to_owned(),
+        moved_bytes: Bytes::ZERO,
+        kept_bytes: 0,
+    };
     for second in [20, 40, 60] {
         let told = scene.agent.on(at(second), Event::Answered { worker, answer: progress() });
         assert_eq!(answers(told), [progress()]);
@@ -225,7 +230,7 @@ fn what_a_test_adds_to_its_result_makes_no_step_longer() {
     let worker = scene.agent.workers().next().unwrap();
     scene.ask(at(2), conn, of_a_run(1));
     let text = "1/9".to_owned();
-    let step = Answer::Progress { seq: 1, text, moved_bytes: 0, kept_bytes: 99 };
+    let step = Answer::Progress { seq: 1, text, moved_bytes: Bytes::ZERO, kept_bytes: 99 };
     scene.agent.on(at(3), Event::Answered { worker, answer: step });
     for offset in 0..20 {
         let chunk = Chunk { document: 1, offset, bytes: vec![7] };
@@ -288,13 +293,18 @@ fn what_a_test_may_send_is_said_by_its_own_agent_and_counted() {
     };
     assert_eq!(told(&mut scene, 1), Some(limits(0)));
     let over = Answer::Failed { seq: 1, reason: "over".to_owned() };
-    let step = Answer::Progress { seq: 1, text: "1/2".to_owned(), moved_bytes: 600, kept_bytes: 0 };
+    let step = Answer::Progress {
+        seq: 1,
+        text: "1/2".to_owned(),
+        moved_bytes: Bytes::new(600),
+        kept_bytes: 0,
+    };
     for answer in [step, over] {
         scene.agent.on(at(2), Event::Answered { worker, answer });
     }
     // What a broken test has sent is spent.
     assert_eq!(told(&mut scene, 2), Some(limits(600)));
-    let over = Answer::Document { seq: 2, length: 0, moved_bytes: 400, account: None };
+    let over = Answer::Document { seq: 2, length: 0, moved_bytes: Bytes::new(400), account: None };
     scene.agent.on(at(2), Event::Answered { worker, answer: over });
     let refused = scene.ask(at(2), conn, Request::Test(Box::new(order(3))));
     let spent = "policy: max_bytes_per_day = 1kB is spent";
@@ -307,18 +317,18 @@ fn a_test_that_is_broken_off_costs_what_its_process_told_and_its_worst_look_once
     let spent = |scene: &mut Scene, conn| {
         let answers = scene.ask(at(2), conn, Request::Status {});
         let [Answer::Status(status)] = &answers[..] else { panic!("{answers:?}") };
-        status.bytes_today
+        status.bytes_today.count()
     };
     let worker = scene.agent.workers().next().unwrap();
     scene.ask(at(2), conn, Request::Test(Box::new(test_order(1))));
-    for moved_bytes in [300, 20] {
+    for moved_bytes in [300, 20].map(Bytes::new) {
         let told = Event::Answered { worker, answer: Answer::Moved { moved_bytes } };
         assert_eq!(scene.agent.on(at(2), told), [], "nobody else hears of it");
     }
     assert_eq!(spent(&mut scene, conn), 320);
     assert!(scene.agent.on(at(2), Event::Lost { conn }).contains(&Action::Kill { worker }));
     // What it had said before it was killed, and the agent had not heard.
-    scene.agent.on(at(2), Event::Settled { moved_bytes: 80 });
+    scene.agent.on(at(2), Event::Settled { moved_bytes: Bytes::new(80) });
     let (conn, _) = scene.connect(at(2), scene.peer);
     assert_eq!(spent(&mut scene, conn), 320 + 300 + 80);
 }
@@ -332,8 +342,8 @@ fn a_conductor_is_cut_off_with_the_last_byte_that_its_policy_allows() {
         let moved = Event::Answered { worker, answer: Answer::Moved { moved_bytes } };
         scene.agent.on(at(2), moved)
     };
-    assert_eq!(told(999), []);
-    let ended = told(1);
+    assert_eq!(told(Bytes::new(999)), []);
+    let ended = told(Bytes::new(1));
     let reason = "policy: max_bytes_per_day = 1kB is spent".to_owned();
     let bye = Action::Send { conn, answer: Answer::Bye { reason: reason.clone() } };
     assert!(ended.contains(&bye) && ended.contains(&Action::Kill { worker }), "{ended:?}");
@@ -352,7 +362,12 @@ fn a_test_hears_that_its_conductor_has_heard_of_a_step_and_of_nothing_else() {
         said.iter().filter(|action| **action == go_on).count()
     };
     assert_eq!(ping(&mut scene), 0, "no step was told");
-    let step = Answer::Progress { seq: 1, text: "1/2".to_owned(), moved_bytes: 0, kept_bytes: 0 };
+    let step = Answer::Progress {
+        seq: 1,
+        text: "1/2".to_owned(),
+        moved_bytes: Bytes::ZERO,
+        kept_bytes: 0,
+    };
     scene.agent.on(at(3), Event::Answered { worker, answer: step });
     assert_eq!((ping(&mut scene), ping(&mut scene)), (1, 0));
 }
@@ -362,13 +377,13 @@ fn a_test_that_ends_costs_what_was_told_and_no_more() {
     let (mut scene, conn, _) = tested("max_bytes_per_day = \"1kB\"\n", &["traffic"]);
     let worker = scene.agent.workers().next().unwrap();
     scene.ask(at(2), conn, Request::Test(Box::new(test_order(1))));
-    let over = Answer::Document { seq: 1, length: 0, moved_bytes: 20, account: None };
-    for answer in [Answer::Moved { moved_bytes: 300 }, over] {
+    let over = Answer::Document { seq: 1, length: 0, moved_bytes: Bytes::new(20), account: None };
+    for answer in [Answer::Moved { moved_bytes: Bytes::new(300) }, over] {
         scene.agent.on(at(2), Event::Answered { worker, answer });
     }
     scene.ask(at(2), conn, Request::Release { seq: 2 });
     let answers = scene.ask(at(2), conn, Request::Status {});
-    assert!(matches!(&answers[..], [Answer::Status(status)] if status.bytes_today == 320));
+    assert!(matches!(&answers[..], [Answer::Status(status)] if status.bytes_today.count() == 320));
 }
 
 #[test]
@@ -428,7 +443,7 @@ fn an_order_that_comes_again_starts_no_second_test() {
     let request = || Request::Test(Box::new(test_order(1)));
     scene.ask(at(2), conn, request());
     assert_eq!(scene.ask(at(3), conn, request()), [], "it is under way");
-    let answer = Answer::Document { seq: 1, length: 0, moved_bytes: 0, account: None };
+    let answer = Answer::Document { seq: 1, length: 0, moved_bytes: Bytes::ZERO, account: None };
     scene.agent.on(at(4), Event::Answered { worker, answer });
     let again = scene.agent.on(at(5), Event::Heard { conn, request: request() });
     assert!(!again.iter().any(|one| matches!(one, Action::Order { .. })), "{again:?}");

@@ -12,6 +12,7 @@ use btu_control::message::MAJOR;
 use btu_control::message::MINOR;
 use btu_control::message::Request;
 use btu_control::message::TestOrder;
+use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 
 use crate::guests::test_order;
@@ -35,7 +36,7 @@ fn promised(length: u64) -> Client {
     let mut client = ready();
     let request = Request::Facts { seq: 1 };
     client.on(START, ClientEvent::Ask { request, patience: PATIENCE, longest: None });
-    let document = Answer::Document { seq: 1, length, moved_bytes: 0, account: None };
+    let document = Answer::Document { seq: 1, length, moved_bytes: Bytes::ZERO, account: None };
     client.on(START, ClientEvent::Heard(document));
     client
 }
@@ -92,8 +93,12 @@ fn a_test_that_tells_steps_for_ever_ends_with_the_time_that_it_may_take() {
     let request = Request::Test(Box::new(test_order(1)));
     let asked = ClientEvent::Ask { request, patience: PATIENCE, longest: Some(longest) };
     client.on(START, asked);
-    let step =
-        || Answer::Progress { seq: 1, text: "again".to_owned(), moved_bytes: 0, kept_bytes: 0 };
+    let step = || Answer::Progress {
+        seq: 1,
+        text: "again".to_owned(),
+        moved_bytes: Bytes::ZERO,
+        kept_bytes: 0,
+    };
     let told = [ClientAction::Send(Request::Ping {}), ClientAction::Progress("again".to_owned())];
     let at = |second| START.saturating_add(Nanos::from_secs(second));
     for second in (0..600).step_by(10) {
@@ -122,7 +127,12 @@ fn what_an_agent_refuses_is_told_with_its_reason() {
 fn a_test_that_brings_copies_for_ever_ends_with_the_time_that_it_may_take() {
     let step = || {
         let text = "again".to_owned();
-        ClientEvent::Heard(Answer::Progress { seq: 1, text, moved_bytes: 0, kept_bytes: 1 })
+        ClientEvent::Heard(Answer::Progress {
+            seq: 1,
+            text,
+            moved_bytes: Bytes::ZERO,
+            kept_bytes: 1,
+        })
     };
     let at = |second| START.saturating_add(Nanos::from_secs(second));
     let endless = [ClientAction::Failed(Fault::Endless(Nanos::from_secs(600)))];
@@ -164,7 +174,7 @@ fn copied(copies: bool, kept_bytes: u64) -> (Client, Vec<ClientAction>) {
     let longest = Some(Nanos::from_secs(600));
     client.on(START, ClientEvent::Ask { request, patience: PATIENCE, longest });
     let text = "1/9".to_owned();
-    let step = Answer::Progress { seq: 1, text, moved_bytes: 0, kept_bytes };
+    let step = Answer::Progress { seq: 1, text, moved_bytes: Bytes::ZERO, kept_bytes };
     let said = client.on(START, ClientEvent::Heard(step));
     (client, said)
 }
@@ -182,7 +192,7 @@ fn a_step_is_answered_when_its_copy_is_whole_and_the_test_goes_on() {
     assert_eq!(client.on(START, piece(3, 2)), told);
     // The test is still asked for: it has its own patience again, and its own end.
     assert_eq!(client.wake_at(), Some(START.saturating_add(PATIENCE)));
-    let document = Answer::Document { seq: 1, length: 0, moved_bytes: 0, account: None };
+    let document = Answer::Document { seq: 1, length: 0, moved_bytes: Bytes::ZERO, account: None };
     let ended = client.on(START, ClientEvent::Heard(document));
     assert!(matches!(&ended[..], [ClientAction::Done(_)]), "{ended:?}");
 }

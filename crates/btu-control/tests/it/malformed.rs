@@ -24,6 +24,7 @@ use btu_control::policy::Policy;
 use btu_control::secret::Hex32;
 use btu_core::cell::Role;
 use btu_core::sample::CapturePoint;
+use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 
 use crate::agents::preparation;
@@ -70,15 +71,19 @@ fn dialogue() -> Vec<u8> {
             local: ([10, 0, 0, 1], 7000).into(),
             remote: ([10, 0, 0, 2], 999).into(),
         },
-        Answer::Moved { moved_bytes: 9 },
-        Answer::Said { which, said: serde_json::json!({"at": ["10.0.0.1:7000"]}), moved_bytes: 9 },
-        Answer::Document { seq: 2, length: 77, moved_bytes: 1, account: None },
+        Answer::Moved { moved_bytes: Bytes::new(9) },
+        Answer::Said {
+            which,
+            said: serde_json::json!({"at": ["10.0.0.1:7000"]}),
+            moved_bytes: Bytes::new(9),
+        },
+        Answer::Document { seq: 2, length: 77, moved_bytes: Bytes::new(1), account: None },
         Answer::Signed { seq: 8, key: text("00"), signature: text("11") },
         Answer::Vouched {},
         Answer::Progress {
             seq: 8,
             text: text("1/9 SEND/video/cpu"),
-            moved_bytes: 9,
+            moved_bytes: Bytes::new(9),
             kept_bytes: 0,
         },
         Answer::Bye { reason: text("enough") },
@@ -164,4 +169,22 @@ fn absurd_values_are_refused_by_name() {
     assert!(Request::parse(br#"{"type":"nothing"}"#).is_err());
     let deep = format!("{{\"type\":\"hello\",\"build\":{}1{}}}", "[".repeat(999), "]".repeat(999));
     assert!(Request::parse(deep.as_bytes()).is_err());
+}
+
+/// A unit is of this program alone: payload goes over the wire as the number of its bytes.
+#[test]
+fn payload_is_a_plain_number_on_the_wire() {
+    let which = Which { run: 1, attempt: 1, seq: 2 };
+    let nine = Bytes::new(9);
+    let said = Answer::Said { which, said: serde_json::json!({}), moved_bytes: nine };
+    let text = r#"{"type":"said","run":1,"attempt":1,"seq":2,"said":{},"moved_bytes":9}"#;
+    for (answer, text) in
+        [(Answer::Moved { moved_bytes: nine }, r#"{"type":"moved","moved_bytes":9}"#), (said, text)]
+    {
+        assert_eq!(serde_json::to_string(&answer).unwrap(), text);
+        assert_eq!(serde_json::from_str::<Answer>(text).unwrap(), answer);
+    }
+    let untold = r#"{"type":"progress","seq":2,"text":"1/9"}"#;
+    let step = serde_json::from_str::<Answer>(untold).unwrap();
+    assert_eq!(step.moved_bytes(), Bytes::ZERO);
 }

@@ -350,7 +350,7 @@ fn an_ftp_server_ends_with_the_hours_and_does_not_begin_when_the_bytes_are_spent
     turn.ask(Request::Prepare(Box::new(preparation(which))));
     let document = Answer::Failed { seq: 1, reason: String::new() };
     turn.on(Event::Answered { worker: WorkerId(1), answer: document });
-    turn.on(Event::Settled { moved_bytes: 1000 });
+    turn.on(Event::Settled { moved_bytes: Bytes::new(1000) });
     assert!(refusal(&turn.ask(serve(2))).unwrap().contains("max_bytes_per_day"));
 }
 

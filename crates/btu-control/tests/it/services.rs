@@ -90,8 +90,8 @@ impl Scene {
     }
 
     /// The worker answers the order that it was given last.
-    fn answers(&mut self, which: Which, said: u64, moved_bytes: u64) -> Vec<Action> {
-        let answer = Answer::Said { which, said: said.into(), moved_bytes };
+    fn answers(&mut self, which: Which, said: u64, moved: u64) -> Vec<Action> {
+        let answer = Answer::Said { which, said: said.into(), moved_bytes: Bytes::new(moved) };
         self.on(Event::Answered { worker: WORKER, answer })
     }
 }
@@ -136,7 +136,7 @@ fn a_word_is_told_once_and_answered_as_often_as_it_is_asked() {
     let second = Which { seq: 2, ..which };
     assert_eq!(scene.answers(second, 8, 10).len(), 1);
     let again = scene.says(word(1, 2, 5));
-    let said = Answer::Said { which: second, said: 8.into(), moved_bytes: 10 };
+    let said = Answer::Said { which: second, said: 8.into(), moved_bytes: Bytes::new(10) };
     assert_eq!(again, [Action::Send { conn: CONN, answer: said }]);
     let old = scene.says(word(0, 3, 5));
     assert_eq!(old, [Action::Send { conn: CONN, answer: Answer::Stale { seq: 3 } }]);
@@ -174,7 +174,7 @@ fn no_other_command_makes_the_lease_of_a_service_longer() {
     assert!(failed(&scene.says(word(1, 3, 101))).unwrap().contains("max_run"));
     assert_eq!(scene.agent.wake_at(), Some(end), "a word that is refused");
     assert_eq!(ordered(&scene.says(Request::Facts { seq: 4 })), 1);
-    let facts = Answer::Document { seq: 4, length: 1, moved_bytes: 0, account: None };
+    let facts = Answer::Document { seq: 4, length: 1, moved_bytes: Bytes::ZERO, account: None };
     scene.on(Event::Answered { worker: WORKER, answer: facts });
     let chunk = Chunk { document: 4, offset: 0, bytes: vec![b'0'] };
     scene.on(Event::Piece { worker: WORKER, chunk });

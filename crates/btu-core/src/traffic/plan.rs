@@ -10,10 +10,14 @@ use serde::Serialize;
 use serde::de::Error;
 
 use super::analysis::capacity::Adjustment;
+use super::build::ScenarioError;
 use super::class::EditedLimits;
 use super::course::LONGEST_LOAD;
 use super::course::LONGEST_TRIAL;
 use super::course::QOS;
+use super::form::read_toml;
+use super::scenario::Scenario;
+use super::settings::Vocabulary;
 use crate::cell::Role;
 use crate::units::Bytes;
 use crate::units::Nanos;
@@ -277,6 +281,16 @@ impl Plan {
     /// How often a cell is run.
     pub fn passes_of(&self, cell: &Cell) -> u32 {
         cell.passes.unwrap_or(self.passes)
+    }
+}
+
+impl Cell {
+    /// Its scenario, which this program wrote.
+    ///
+    /// # Errors
+    /// The first thing in it that is not legal, with its place.
+    pub fn read(&self, words: &Vocabulary<'_>) -> Result<Scenario, ScenarioError> {
+        read_toml("plan.toml", &self.scenario, words).map(|reading| reading.scenario)
     }
 }
 

@@ -251,6 +251,11 @@ impl Test {
     pub fn streams(&self, cluster: &str, seed: u64) -> Streams {
         Streams::new(self.seed.unwrap_or(seed), &format!("{cluster}/{}", self.name))
     }
+
+    /// How long it sends; whatever sends has a duration, and a sink is over at once.
+    pub fn duration(&self, streams: &Streams) -> Nanos {
+        self.traffic.duration(streams).unwrap_or(Nanos::ZERO)
+    }
 }
 
 impl Axis {

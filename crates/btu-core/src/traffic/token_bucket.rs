@@ -22,7 +22,7 @@ impl TokenBucket {
     /// For packets of at most `largest`, headers included: the burst is one of them, and what the rate
     /// gives while a sender may be late.
     pub fn new(rate: BitRate, largest: Bytes) -> Self {
-        let burst = Bytes::new(largest.count().saturating_add(rate.amount_in(LATE).count()));
+        let burst = largest.saturating_add(rate.amount_in(LATE));
         Self { rate, burst, passed: 0 }
     }
 

@@ -9,6 +9,8 @@ use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use btu_core::units::Bytes;
+
 use super::FarJob;
 use super::Preamble;
 use super::data::Side;
@@ -72,9 +74,10 @@ impl FarSide {
     }
 
     /// User bytes written and read so far.
-    pub fn moved(&self) -> u64 {
+    pub fn moved(&self) -> Bytes {
         let state = self.doors.state();
-        state.accepted.iter().fold(0, |sum, end| sum.saturating_add(end.progress.bytes()))
+        let ends = state.accepted.iter().map(|end| Bytes::new(end.progress.bytes()));
+        ends.fold(Bytes::ZERO, Bytes::saturating_add)
     }
 
     /// True once every connection has ended.
@@ -201,7 +204,6 @@ mod tests {
 
     use btu_core::cell::Direction;
     use btu_core::cell::Role;
-    use btu_core::units::Bytes;
     use btu_core::units::Nanos;
     use btu_sys::socket::Settings;
 

@@ -47,13 +47,13 @@ pub struct Setting {
 pub struct FarEnds {
     setting: Setting,
     ends: BTreeMap<u32, FarEnd>,
-    moved: u64,
+    moved: Bytes,
 }
 
 impl FarEnds {
     /// No end yet.
     pub fn new(setting: Setting) -> Self {
-        Self { setting, ends: BTreeMap::new(), moved: 0 }
+        Self { setting, ends: BTreeMap::new(), moved: Bytes::ZERO }
     }
 
     /// Does what is said, and tells what came of it.
@@ -79,7 +79,7 @@ impl FarEnds {
     }
 
     /// Payload bytes since this was asked last.
-    pub fn take_moved(&mut self) -> u64 {
+    pub fn take_moved(&mut self) -> Bytes {
         std::mem::take(&mut self.moved)
     }
 

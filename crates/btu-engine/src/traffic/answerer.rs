@@ -18,6 +18,7 @@ use std::thread;
 use std::time::Duration;
 use std::time::Instant;
 
+use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_sys::cpu::ThreadUse;
 use btu_sys::socket;
@@ -241,12 +242,12 @@ impl Answerer {
     }
 
     /// Payload that was read and sent so far.
-    pub fn moved(&self) -> u64 {
-        self.guests.moved.load(Relaxed)
+    pub fn moved(&self) -> Bytes {
+        Bytes::new(self.guests.moved.load(Relaxed))
     }
 
     /// Ends all of its connections. Gives the payload that was read and sent.
-    pub fn finish(mut self) -> u64 {
+    pub fn finish(mut self) -> Bytes {
         self.end();
         self.moved()
     }

@@ -80,9 +80,9 @@ impl Shared {
     }
 
     /// Payload that was taken here and read here, receipts of it included.
-    pub(super) fn moved(&self) -> u64 {
+    pub(super) fn moved(&self) -> Bytes {
         let all = [&self.taken, &self.read, &self.receipts].map(|count| count.load(Relaxed));
-        all.into_iter().fold(0, u64::saturating_add)
+        all.into_iter().map(Bytes::new).fold(Bytes::ZERO, Bytes::saturating_add)
     }
 }
 

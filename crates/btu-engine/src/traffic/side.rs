@@ -148,9 +148,9 @@ impl Watch {
     }
 
     /// Payload that was read here.
-    pub fn read(&self) -> u64 {
+    pub fn read(&self) -> Bytes {
         let read = self.shared.iter().map(|(_, shared)| shared.read.load(Relaxed));
-        read.fold(0, u64::saturating_add)
+        read.map(Bytes::new).fold(Bytes::ZERO, Bytes::saturating_add)
     }
 
     /// How many datagrams each flow sent that is sent from here, once all of them have ended.
@@ -191,9 +191,9 @@ impl Watch {
     }
 
     /// Payload of these flows that was sent from here and read here.
-    pub fn moved_of(&self, flows: impl Fn(usize) -> bool) -> u64 {
+    pub fn moved_of(&self, flows: impl Fn(usize) -> bool) -> Bytes {
         let own = self.shared.iter().enumerate().filter(|(flow, _)| flows(*flow));
-        own.fold(0, |sum, (_, (_, shared))| sum.saturating_add(shared.moved()))
+        own.map(|(_, (_, shared))| shared.moved()).fold(Bytes::ZERO, Bytes::saturating_add)
     }
 
     /// The longest text in which the host `there` can tell what it saw, once all that is sent here was.
@@ -206,7 +206,7 @@ impl Watch {
     }
 
     /// Payload that was sent from here and read here.
-    pub fn moved(&self) -> u64 {
+    pub fn moved(&self) -> Bytes {
         self.moved_of(|_| true)
     }
 }

@@ -87,5 +87,5 @@ fn a_conversation_over_quic_is_answered_behind_a_door() {
     assert_eq!(end.outcome, Outcome::Complete);
     assert_eq!(moved.load(Relaxed), 3 * 400_000);
     assert_eq!(Figures::of(&end.trace).blocks.sent, 3);
-    assert_eq!(answerer.finish(), 3 * 400_000);
+    assert_eq!(answerer.finish().count(), 3 * 400_000);
 }

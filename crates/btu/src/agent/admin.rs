@@ -107,7 +107,7 @@ fn text(status: &Status) -> String {
         format!("works for    {} (at most {} at once)", names(&status.working_for), status.shared),
         format!("waiting      {}", names(&status.waiting)),
         format!("connections  {}", status.connections),
-        format!("payload      {} bytes in 24 hours", status.bytes_today),
+        format!("payload      {} bytes in 24 hours", status.bytes_today.count()),
     ];
     lines.extend(status.confinement.iter().map(bound));
     lines.extend(status.last_refusals.iter().map(|reason| format!("refused      {reason}")));

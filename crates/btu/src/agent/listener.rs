@@ -15,6 +15,7 @@ use btu_control::frame::FrameReader;
 use btu_control::message::Answer;
 use btu_control::message::MOST_PACKETS;
 use btu_control::message::Which;
+use btu_core::units::Bytes;
 use btu_sys::process;
 use btu_sys::wait::Waiter;
 use btu_testbed::capture::Capture;
@@ -109,7 +110,7 @@ fn obey(ear: &mut Ear, order: Order) -> anyhow::Result<()> {
         Ok(None) => (Answer::Prepared { which, addresses: Vec::new() }, Vec::new()),
         Ok(Some(packets)) => {
             let (seq, length) = (turn, packets.len() as u64);
-            (Answer::Document { seq, length, moved_bytes: 0, account: None }, packets)
+            (Answer::Document { seq, length, moved_bytes: Bytes::ZERO, account: None }, packets)
         }
         Err(reason) => (Answer::Failed { seq: turn, reason }, Vec::new()),
     };

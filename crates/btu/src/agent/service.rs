@@ -18,6 +18,7 @@ use btu_control::message::ServiceOrder;
 use btu_control::message::ServiceWord;
 use btu_control::policy::LEAST_RATE;
 use btu_core::units::BitRate;
+use btu_core::units::Bytes;
 use btu_engine::comm::Seat;
 use btu_sys::socket::Settings;
 use serde_json::Value;
@@ -120,8 +121,8 @@ pub(super) trait Service {
     /// nothing else is heard meanwhile. Nothing in a word is to be believed.
     fn hear(&mut self, word: &Value) -> Result<Value, String>;
 
-    /// Payload bytes that were moved since this was asked last, for the policy.
-    fn take_moved(&mut self) -> u64;
+    /// Payload that was moved since this was asked last, for the policy.
+    fn take_moved(&mut self) -> Bytes;
 
     /// What is left to tell when it is over; may be long.
     fn account(&mut self) -> Result<Vec<u8>, String> {
@@ -153,7 +154,7 @@ impl Served {
         match kind.ok_or_else(unknown).and_then(|kind| (kind.begin)(&terms, &order.order)) {
             Ok((service, said)) => {
                 self.0 = Some(service);
-                Answer::Said { which, said, moved_bytes: 0 }
+                Answer::Said { which, said, moved_bytes: Bytes::ZERO }
             }
             Err(reason) => Answer::Failed { seq: which.seq, reason },
         }
@@ -173,16 +174,16 @@ impl Served {
     }
 
     /// Its account, with the payload that was not told yet; nothing where none was begun.
-    pub(super) fn end(&mut self) -> Option<Result<(Vec<u8>, u64), String>> {
+    pub(super) fn end(&mut self) -> Option<Result<(Vec<u8>, Bytes), String>> {
         let mut service = self.0.take()?;
         let account = service.account();
         let moved = service.take_moved();
         Some(account.map(|account| (account, moved)))
     }
 
-    /// Payload bytes that were moved since somebody was told of that last.
-    pub(super) fn take_moved(&mut self) -> u64 {
-        self.0.as_mut().map_or(0, |service| service.take_moved())
+    /// Payload that was moved since somebody was told of that last.
+    pub(super) fn take_moved(&mut self) -> Bytes {
+        self.0.as_mut().map_or(Bytes::ZERO, |service| service.take_moved())
     }
 
     /// Ends its connections.

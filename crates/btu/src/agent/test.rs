@@ -102,7 +102,7 @@ fn run(
     let seq = order.seq;
     let (answer, document) = match measured {
         Ok(result) => {
-            let (length, moved_bytes) = (result.bundle.len() as u64, result.moved.count());
+            let (length, moved_bytes) = (result.bundle.len() as u64, result.moved);
             (Answer::Document { seq, length, moved_bytes, account: None }, result.bundle)
         }
         Err(failure) => {
@@ -128,8 +128,8 @@ fn telling(order: &TestOrder, growth: Growth, agent: &Output, driver: &Arc<Mutex
     let seq = order.seq;
     let (way, driver) = (agent.clone(), Arc::clone(driver));
     let growth = order.copies.then(|| Mutex::new(growth));
-    Told::new(move |step, moved| {
-        let (text, moved_bytes) = (step.map(shortened), moved.count());
+    Told::new(move |step, moved_bytes| {
+        let text = step.map(shortened);
         let is_step = text.is_some();
         let grown = growth
             .as_ref()

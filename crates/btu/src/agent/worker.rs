@@ -210,7 +210,7 @@ impl Work {
             Request::Serve { user, password, .. } => self.serve(seq, user, password),
             Request::Prepare(order) => self.prepare(&order),
             Request::Service(order) => {
-                (self.side, self.counted.run) = (None, 0);
+                (self.side, self.counted.run) = (None, Bytes::ZERO);
                 self.served.begin(&order, self.address, self.ports, self.rate)
             }
             Request::Word(word) => self.served.hear(&word),
@@ -229,20 +229,19 @@ impl Work {
     fn keep(
         &mut self,
         seq: u64,
-        moved: Bytes,
+        moved_bytes: Bytes,
         account: Option<Hex32>,
         document: Vec<u8>,
     ) -> Answer {
         let length = document.len() as u64;
         self.document = document;
-        let moved_bytes = moved.count();
         self.said = Answer::Document { seq, length, moved_bytes, account };
         self.said.clone()
     }
 
     fn serve(&mut self, seq: u64, user: String, password: String) -> Answer {
         self.server = None;
-        self.counted.served = 0;
+        self.counted.served = Bytes::ZERO;
         let mut serving = Serving::at(Place::here(Role::Active), self.address);
         serving.sockets.user_timeout = Some(self.longest_cut);
         serving.limits.data_idle = serving.limits.data_idle.min(self.longest_cut);
@@ -265,7 +264,7 @@ impl Work {
 
     /// What was there of an earlier run is over.
     fn prepare(&mut self, order: &Preparation) -> Answer {
-        (self.side, self.counted.run) = (None, 0);
+        (self.side, self.counted.run) = (None, Bytes::ZERO);
         self.role = order.role;
         self.served.drop_now();
         if let Err(reason) = self.emulate(order) {
@@ -345,7 +344,7 @@ impl Work {
         let seq = which.seq;
         if let Some(account) = self.served.end() {
             return Ok(match account {
-                Ok((account, moved)) => self.keep(seq, Bytes::new(moved), None, account),
+                Ok((account, moved)) => self.keep(seq, moved, None, account),
                 Err(reason) => Answer::Failed { seq, reason },
             });
         }
@@ -368,7 +367,7 @@ impl Work {
         let host = self.recorded.host();
         let account = Account { ends, emulation, held_back, host }.of_role(self.role);
         let moved: Bytes = account.ends.iter().map(|end| end.bytes).sum();
-        let moved = Bytes::new(moved.count().saturating_sub(self.counted.run));
+        let moved = moved.saturating_sub(self.counted.run);
         let document = serde_json::to_vec(&account)?;
         Ok(self.keep(seq, moved, Some(Hex32::new(account.hash())), document))
     }

@@ -21,6 +21,7 @@ use btu_control::message::Answer;
 use btu_control::message::Bounded;
 use btu_control::message::Request;
 use btu_core::units::BitRate;
+use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use serde::Deserialize;
 use serde::Serialize;
@@ -166,12 +167,12 @@ impl Worker {
     }
 
     /// Payload that it told of and that nobody heard of yet, of one that is dead.
-    pub(super) fn settled(mut self) -> u64 {
+    pub(super) fn settled(mut self) -> Bytes {
         let told = self.hear().into_iter().map(|word| match word {
             Word::Answer(answer) => answer.moved_bytes(),
-            _ => 0,
+            _ => Bytes::ZERO,
         });
-        told.fold(0, u64::saturating_add)
+        told.fold(Bytes::ZERO, Bytes::saturating_add)
     }
 
     fn pump(&mut self) -> io::Result<()> {
@@ -232,14 +233,18 @@ mod tests {
         let (ours, mut theirs) = UnixStream::pair().unwrap();
         let worker = Worker::of_another(ours).unwrap();
         let told = |answer| frame::encode(&answer).unwrap();
-        let step =
-            Answer::Progress { seq: 1, text: "1/2".to_owned(), moved_bytes: 200, kept_bytes: 0 };
-        theirs.write_all(&told(Answer::Moved { moved_bytes: 30 })).unwrap();
+        let step = Answer::Progress {
+            seq: 1,
+            text: "1/2".to_owned(),
+            moved_bytes: Bytes::new(200),
+            kept_bytes: 0,
+        };
+        theirs.write_all(&told(Answer::Moved { moved_bytes: Bytes::new(30) })).unwrap();
         theirs.write_all(&told(step)).unwrap();
         // It was killed in the middle of a word.
-        theirs.write_all(&told(Answer::Moved { moved_bytes: 4 })[..9]).unwrap();
+        theirs.write_all(&told(Answer::Moved { moved_bytes: Bytes::new(4) })[..9]).unwrap();
         drop(theirs);
-        assert_eq!(worker.settled(), 230);
+        assert_eq!(worker.settled().count(), 230);
     }
 
     #[test]

@@ -25,8 +25,8 @@ use super::proof::Proof;
 use super::told::announce;
 use super::told::settle;
 use super::told::stored;
-use crate::exit::Exit;
 use crate::exit::Failure;
+use crate::measurement::place;
 
 /// A result directory that another host fills, piece by piece.
 #[derive(Clone, Debug)]
@@ -54,15 +54,7 @@ impl Copied {
         named: Option<&Path>,
         default: impl Fn() -> PathBuf,
     ) -> Result<Self, Failure> {
-        let mut tries = 1;
-        loop {
-            match Self::into(&named.map_or_else(&default, Path::to_owned)) {
-                Err(failure) if named.is_none() && failure.exit == Exit::Usage && tries < TRIES => {
-                    tries += 1;
-                }
-                taken => return taken,
-            }
-        }
+        place::first_free(named, default, Self::into)
     }
 
     /// Into a directory that is free, and from now on taken.
@@ -212,8 +204,6 @@ impl Inner {
     }
 }
 
-/// Default directories that others may take first.
-const TRIES: u32 = 8;
 /// No result is longer, all files together.
 const MOST: u64 = 256 << 20;
 

@@ -14,6 +14,7 @@ use btu_core::disclosure::Fact;
 use btu_core::disclosure::HostFacts;
 use btu_core::units::Nanos;
 
+use super::ANSWER;
 use super::Meanwhile;
 use super::NamedAgent;
 use super::PeerLink;
@@ -82,5 +83,3 @@ pub(crate) fn facts(link: &mut PeerLink, agent: &NamedAgent) -> Result<HostFacts
 
 /// An agent tells the place in its queue every few seconds: there is no end to waiting but silence.
 const RESERVATION: Nanos = Nanos::from_secs(30);
-/// For an answer that needs no measuring.
-const ANSWER: Nanos = Nanos::from_secs(15);

@@ -4,8 +4,6 @@ use std::net::IpAddr;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
-use std::time::Duration;
 
 use anyhow::anyhow;
 use btu_control::Identity;
@@ -22,13 +20,14 @@ use btu_core::units::BitRate;
 use btu_core::units::Nanos;
 use btu_engine::EngineError;
 use btu_engine::comm::Seat;
-use btu_sys::clock;
 use serde_json::Value;
 
+use super::ANSWER;
 use super::Asking;
 use super::Granted;
 use super::NamedAgent;
 use super::PeerLink;
+use super::Retries;
 use crate::exit::Failure;
 use crate::output;
 
@@ -193,9 +192,8 @@ impl RemoteService {
         }
     }
 
-    /// Tries to get a lost agent back, after 0.5, 1, 2 ... s, as long as the user's patience lasts.
-    /// The service begins anew: what it had open is gone. `meanwhile` is called often: others may wait
-    /// for a word of this host.
+    /// Tries to get a lost agent back as long as the user's patience lasts. The service begins anew: what it
+    /// had open is gone. `meanwhile` is called often: others may wait for a word of this host.
     pub(crate) fn regain(&mut self, meanwhile: &dyn Fn()) -> Result<(), EngineError> {
         if self.link.is_some() {
             return Ok(());
@@ -206,25 +204,19 @@ impl RemoteService {
         if !self.wanted.quiet {
             output::message(&format!("agent {} is lost; trying again", self.agent.name));
         }
-        let end = now().saturating_add(self.wanted.reconnect);
-        let mut pause = FIRST_PAUSE;
+        let mut retries = Retries::new(self.wanted.reconnect, &self.cancel);
         loop {
             meanwhile();
             let failure = match self.reach(meanwhile) {
                 Ok(()) => return Ok(()),
                 Err(failure) => failure,
             };
-            if self.cancel.load(Relaxed) || now() >= end {
+            if retries.are_over() {
                 let lost = format!("{:#}", failure.cause);
                 self.lost = Some(lost.clone());
                 return Err(EngineError::Refused(lost));
             }
-            let until = now().saturating_add(pause).min(end);
-            while now() < until && !self.cancel.load(Relaxed) {
-                std::thread::park_timeout(Duration::from(until.since(now()).min(SLICE)));
-                meanwhile();
-            }
-            pause = (pause * 2).min(LONGEST_PAUSE);
+            retries.wait(meanwhile);
         }
     }
 
@@ -282,25 +274,16 @@ impl RemoteService {
     }
 }
 
-fn now() -> Nanos {
-    Nanos::new(clock::monotonic_ns())
-}
-
 /// The key under which a service that was begun says what one of its connections may send.
 pub(crate) const RATE_OF_CONNECTION: &str = "connection_bit_s";
 /// A reservation has one service, which is its first run.
 const RUN: u64 = 1;
 const ATTEMPT: u32 = 1;
-/// For an answer that needs no measuring.
-const ANSWER: Nanos = Nanos::from_secs(15);
-const FIRST_PAUSE: Nanos = Nanos::from_millis(500);
-const LONGEST_PAUSE: Nanos = Nanos::from_secs(30);
-/// How often somebody who waits looks whether waiting is wanted.
-const SLICE: Nanos = Nanos::from_millis(100);
 
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
+    use std::sync::atomic::Ordering::Relaxed;
 
     use super::*;
 

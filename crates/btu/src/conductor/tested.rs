@@ -20,6 +20,7 @@ use btu_control::message::MessageError;
 use btu_control::message::Request;
 use btu_control::message::Reservation;
 use btu_control::message::TestOrder;
+use btu_control::policy::NO_TEST;
 use btu_core::cell::Role;
 use btu_core::journal::EventRecord;
 use btu_core::journal::codec::StoredLine;
@@ -29,6 +30,7 @@ use btu_core::units::Nanos;
 use btu_report::ResultFiles;
 use serde::Serialize;
 
+use super::ANSWER;
 use super::Asking;
 use super::NamedAgent;
 use super::PeerLink;
@@ -150,7 +152,8 @@ impl Tested<'_> {
     /// The host under test did not do what was ordered.
     pub(crate) fn refused(&self, what: &str) -> Failure {
         let cause = anyhow!("agent {}: {what}", self.host.name);
-        Failure::agent(cause).hint("btu agent status, there, says more")
+        let hint = if what == NO_TEST { LET_TEST } else { "btu agent status, there, says more" };
+        Failure::agent(cause).hint(hint)
     }
 
     fn reserved(&self, wanted: Reservation) -> Result<PeerLink, Failure> {
@@ -368,10 +371,12 @@ const WORDS: [&str; 4] = ["length of a mark", "marks", "note", "price"];
 const BOUNDS: &str =
     "a note, a price and a mark have at most 4096 bytes each, and there are at most 64 marks";
 const FEWER_WORDS: &str = "make the note, the price or the marks shorter, or leave some marks out";
+/// How a host may be let measure for others.
+const LET_TEST: &str = "an agent connects to other hosts only where its policy says so: write test = true \
+                        into the [[class]] of this host in policy.toml there and start the agent anew, or \
+                        let another host measure with --test AGENT";
 /// Bytes of a result that are handed over at once.
 const PIECE: usize = 30 << 10;
-/// For an answer that needs no measuring.
-const ANSWER: Nanos = Nanos::from_secs(15);
 
 #[cfg(test)]
 mod tests;

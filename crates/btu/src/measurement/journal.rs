@@ -35,17 +35,7 @@ pub(crate) fn created(
     default: impl Fn() -> PathBuf,
     create: impl Fn(&Path) -> Result<JournalDir, JournalError>,
 ) -> Result<JournalDir, Failure> {
-    let mut tries = 1;
-    loop {
-        match create(&named.map_or_else(&default, Path::to_owned)) {
-            Err(JournalError::Locked { .. } | JournalError::NotEmpty { .. })
-                if named.is_none() && tries < TRIES =>
-            {
-                tries += 1;
-            }
-            made => return made.map_err(not_created),
-        }
-    }
+    place::first_free(named, default, |out| create(out).map_err(not_created))
 }
 
 /// A journal of another verb with the lines that it holds, on the hosts of its first part as they were.
@@ -71,7 +61,7 @@ pub(crate) fn note(journal: &mut JournalDir, event: &str, detail: &str) -> Resul
 }
 
 /// Nothing was measured yet, so another directory is all it takes.
-pub(crate) fn not_created(error: JournalError) -> Failure {
+fn not_created(error: JournalError) -> Failure {
     match error {
         JournalError::Io { .. } => {
             Failure::environment(error).hint("name another directory with --out")
@@ -83,8 +73,7 @@ pub(crate) fn not_created(error: JournalError) -> Failure {
 /// A wrong directory is the user's, a full disk is the environment's.
 pub(crate) fn journal_failure(error: JournalError) -> Failure {
     match error {
-        JournalError::NotEmpty { .. } => Failure::usage(error)
-            .hint("name another directory with --out; what was begun goes on with --resume"),
+        JournalError::NotEmpty { .. } => Failure::usage(error).hint(place::TAKEN),
         JournalError::Corrupted { .. } => Failure::usage(error)
             .hint("btu report --salvage shows what can be read; a new run is needed to go on"),
         JournalError::Locked { .. } | JournalError::NotAResult { .. } => Failure::usage(error),
@@ -92,9 +81,6 @@ pub(crate) fn journal_failure(error: JournalError) -> Failure {
             .hint("what was measured so far is kept; go on with --resume and its directory"),
     }
 }
-
-/// So many others may begin in the same second.
-const TRIES: u32 = 32;
 
 #[cfg(test)]
 mod tests {

@@ -8,6 +8,7 @@ use anyhow::anyhow;
 use btu_core::plan::Plan;
 use jiff::Timestamp;
 
+use crate::exit::Exit;
 use crate::exit::Failure;
 
 /// Nothing that is there is written over: better said before any host is asked for than after it.
@@ -20,8 +21,26 @@ pub(crate) fn free(out: &Path) -> Result<(), Failure> {
         Err(error) => error.to_string(),
     };
     let cause = anyhow!("{}: {what}", out.display());
-    Err(Failure::usage(cause)
-        .hint("name another directory with --out; what was begun goes on with --resume"))
+    Err(Failure::usage(cause).hint(TAKEN))
+}
+
+/// What `take` makes of the directory that is named, or of the first default one that nobody else takes
+/// meanwhile: two that begin in the same second have one default name.
+pub(crate) fn first_free<T>(
+    named: Option<&Path>,
+    default: impl Fn() -> PathBuf,
+    take: impl Fn(&Path) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    if let Some(named) = named {
+        return take(named);
+    }
+    let mut tries = 1;
+    loop {
+        match take(&default()) {
+            Err(failure) if failure.exit == Exit::Usage && tries < TRIES => tries += 1,
+            taken => return taken,
+        }
+    }
 }
 
 /// `btu-results/20261121T203303Z-btu-26-quick`, with a number behind it where that is taken.
@@ -47,3 +66,9 @@ pub(crate) fn timestamp() -> String {
 fn results() -> &'static Path {
     Path::new("btu-results")
 }
+
+/// What can be done where a directory is not free.
+pub(crate) const TAKEN: &str =
+    "name another directory with --out; what was begun goes on with --resume";
+/// So many others may begin in the same second.
+const TRIES: u32 = 32;

@@ -21,9 +21,7 @@ use btu_core::journal::AloneSample;
 use btu_core::journal::Record;
 use btu_core::link;
 use btu_core::link::ChainSpec;
-use btu_core::plan::Amount;
 use btu_core::plan::Plan;
-use btu_core::plan::Work;
 use btu_core::sample::CaptureSample;
 use btu_core::sample::CellSample;
 use btu_core::sample::DirectionSample;
@@ -35,14 +33,8 @@ use btu_core::verdict;
 use btu_core::verdict::Verdict;
 use btu_engine::Party;
 use btu_engine::Place;
-use btu_engine::activity;
-use btu_engine::activity::Stint;
 use btu_engine::cellrun;
 use btu_engine::cellrun::CellOrder;
-use btu_engine::cellrun::Load;
-use btu_engine::comm;
-use btu_engine::comm::Pinning;
-use btu_engine::comm::Terms;
 use btu_engine::files::Files;
 use btu_engine::probe::observe;
 use btu_sys::socket::Settings;
@@ -52,6 +44,7 @@ use btu_testbed::local::LocalTestbed;
 use btu_testbed::local::Path;
 
 use self::activities::Activities;
+use super::orders;
 use crate::exit::Failure;
 use crate::measurement::Interrupt;
 use crate::measurement::place::timestamp;
@@ -115,38 +108,14 @@ impl LocalRunner {
         let path = if emulated { Path::Emulated } else { Path::Direct };
         let near = self.party(Role::Test, path);
         let fars = [Role::Active, Role::Passive].map(|role| self.party(role, path));
-        let load = self.activities.named(&run.cell.activity).map(|activity| Load {
-            activity,
-            stint: match (self.plan.work, run.fixed_units) {
-                (Work::Calibrated, Some(units)) => Stint::Fixed { units },
-                _ => Stint::Steady { lead_in: self.plan.lead_in },
-            },
-        });
+        let flows = run.cell.case.flows();
         cellrun::run(&CellOrder {
-            flows: run.cell.case.flows(),
-            terms: self.terms(run),
+            flows,
+            terms: orders::terms(&self.plan, run, flows, self.interrupt.flag()),
             near: &near,
             fars: &fars,
-            load,
+            load: orders::load(&self.plan, run, &self.activities),
         })
-    }
-
-    fn terms(&self, run: &CellRun) -> Terms {
-        let message = run.cell.application.message_bytes;
-        let flows = u64::try_from(run.cell.case.flows().len()).unwrap_or(1);
-        Terms {
-            transport: btu_engine::transport::TRANSPORTS[0],
-            message,
-            calls: self.plan.comm,
-            amount: match self.plan.amount {
-                Amount::Fixed(amount) => comm::Amount::of_bits(amount.bits(), flows, message),
-                Amount::Window(window) => comm::Amount::Window(window),
-            },
-            cap: self.plan.time_cap(),
-            pinning: Pinning::OneEach,
-            preamble: None,
-            cancel: self.interrupt.flag().clone(),
-        }
     }
 
     /// A host as the engine sees it.
@@ -180,18 +149,8 @@ impl Runner for LocalRunner {
             let _ = self.impair(Case::Send, self.plan.seed);
         }
         let place = place(&self.testbed, Role::Test);
-        let activity = self.activities.named(&run.activity)?;
         let cancel = self.interrupt.flag();
-        let sample = match run.calibrate_to {
-            None => activity::alone(
-                activity,
-                &place,
-                self.plan.lead_in,
-                self.plan.alone_window,
-                cancel,
-            )?,
-            Some(target) => activity::alone_calibrated(activity, &place, target, cancel)?,
-        };
+        let sample = orders::alone(&self.plan, run, &self.activities, &place, cancel)?;
         Some(run.sampled(started_at, sample))
     }
 

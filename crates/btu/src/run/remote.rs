@@ -35,9 +35,7 @@ use btu_core::journal::AloneSample;
 use btu_core::journal::Record;
 use btu_core::manifest::RunLabel;
 use btu_core::manifest::Signature;
-use btu_core::plan::Amount;
 use btu_core::plan::Plan;
-use btu_core::plan::Work;
 use btu_core::ranking::LINK_CLASS;
 use btu_core::sample::CaptureSample;
 use btu_core::sample::CellSample;
@@ -45,15 +43,10 @@ use btu_core::sample::VerificationSample;
 use btu_core::units::BitRate;
 use btu_engine::Party;
 use btu_engine::Place;
-use btu_engine::activity;
-use btu_engine::activity::Stint;
 use btu_engine::cellrun;
 use btu_engine::cellrun::BlackBox;
 use btu_engine::cellrun::CellOrder;
-use btu_engine::cellrun::Load;
-use btu_engine::comm;
 use btu_engine::comm::NearToken;
-use btu_engine::comm::Pinning;
 use btu_engine::comm::Seat;
 use btu_engine::comm::Terms;
 use btu_engine::files::Files;
@@ -66,6 +59,7 @@ use self::reach::told;
 use super::local;
 use super::local::activities::Activities;
 use super::options::RunArgs;
+use super::orders;
 use crate::exit::Failure;
 use crate::measurement::Interrupt;
 use crate::measurement::losses::Losses;
@@ -176,13 +170,7 @@ impl RemoteRunner {
             address: std::net::Ipv4Addr::UNSPECIFIED.into(),
             sockets: Settings::default(),
         };
-        let load = self.activities.named(&run.cell.activity).map(|activity| Load {
-            activity,
-            stint: match (self.plan.work, run.fixed_units) {
-                (Work::Calibrated, Some(units)) => Stint::Fixed { units },
-                _ => Stint::Steady { lead_in: self.plan.lead_in },
-            },
-        });
+        let load = orders::load(&self.plan, run, &self.activities);
         let order = CellOrder { flows, terms, near: &near, fars: &[], load };
         let mut boxes: Vec<&mut dyn BlackBox> =
             self.boxes.values_mut().map(|one| -> &mut dyn BlackBox { one }).collect();
@@ -213,17 +201,7 @@ impl RemoteRunner {
         flows: &[Flow],
         link: Option<&LinkOrder>,
     ) -> Result<Terms, btu_control::secret::NoRandomness> {
-        let message = run.cell.application.message_bytes;
-        let connections = u64::try_from(flows.len()).unwrap_or(1);
-        let amount = match self.plan.amount {
-            Amount::Fixed(amount) => comm::Amount::of_bits(amount.bits(), connections, message),
-            Amount::Window(window) => comm::Amount::Window(window),
-        };
-        let transport = btu_engine::transport::TRANSPORTS[0];
-        let mut terms = Terms::new(transport, message, amount, self.plan.time_cap());
-        terms.calls = self.plan.comm;
-        terms.pinning = Pinning::OneEach;
-        terms.cancel = self.interrupt.flag().clone();
+        let mut terms = orders::terms(&self.plan, run, flows, self.interrupt.flag());
         let of = self.run_of(run);
         for one in self.boxes.values_mut() {
             one.expect_run((self.run, run.attempt), link, of.as_ref(), self.recording)?;
@@ -299,7 +277,8 @@ impl Runner for RemoteRunner {
         let mut losses = Losses::default();
         loop {
             let started_at = timestamp();
-            let sample = self.alone_once(run)?;
+            let (place, cancel) = (Place::here(Role::Test), self.interrupt.flag());
+            let sample = orders::alone(&self.plan, run, &self.activities, &place, cancel)?;
             if let Some((role, fault)) = self.silent_agent() {
                 if !self.is_tried_again(&mut losses, role, &fault) {
                     return None;
@@ -348,17 +327,6 @@ impl Runner for RemoteRunner {
 }
 
 impl RemoteRunner {
-    fn alone_once(&self, run: &AloneRun) -> Option<btu_core::sample::ActivitySample> {
-        let place = Place::here(Role::Test);
-        let activity = self.activities.named(&run.activity)?;
-        let cancel = self.interrupt.flag();
-        let window = self.plan.alone_window;
-        match run.calibrate_to {
-            None => activity::alone(activity, &place, self.plan.lead_in, window, cancel),
-            Some(target) => activity::alone_calibrated(activity, &place, target, cancel),
-        }
-    }
-
     /// An agent that does not answer between two runs.
     fn silent_agent(&mut self) -> Option<(Role, Fault)> {
         self.boxes.iter_mut().find_map(|(role, one)| Some((*role, one.ping().err()?)))

@@ -99,7 +99,7 @@ impl Bounds {
     }
 
     /// Counts payload by a figure that only grows, until what is given is dropped.
-    pub(super) fn count(&self, source: impl Fn() -> u64 + Send + 'static) -> Counting {
+    pub(super) fn count(&self, source: impl Fn() -> Bytes + Send + 'static) -> Counting {
         Meter::count(&self.meter, source)
     }
 

@@ -24,7 +24,7 @@ pub(super) fn check(plan: &Plan, file: Option<&Path>) -> Result<(), Failure> {
         if plan.agents.is_empty() { (&Joined, usize::MAX) } else { (&Apart, words::MOST_BLOCKS) };
     let until = Until { patience: plan.stall_ns, cancel: Arc::default(), most_blocks };
     for cell in plan.cells.iter().filter(|cell| cell.probe.is_none()) {
-        let scenario = scenario::stored(&cell.scenario)?;
+        let scenario = scenario::stored(cell)?;
         for cluster in scenario.clusters() {
             for at in 0..cluster.tests.len() {
                 let one = alone(cluster, at);

@@ -10,7 +10,7 @@ use crate::exit::Failure;
 /// On the local testbed, whose hosts have one kernel: before anything is sent.
 pub(super) fn there(plan: &Plan) -> Result<(), Failure> {
     for cell in &plan.cells {
-        let scenario = scenario::stored(&cell.scenario)?;
+        let scenario = scenario::stored(cell)?;
         let tests = scenario.clusters().into_iter().flat_map(|cluster| &cluster.tests);
         let protocols = tests.flat_map(|test| [&test.protocol, &test.sink_protocol]);
         let over_tcp = protocols.filter(|protocol| protocol.transport == Transport::Tcp);

@@ -15,12 +15,14 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::Duration;
 
+use btu_control::client::Silence;
 use btu_core::cell::Role;
 use btu_core::manifest::unhex;
 use btu_core::traffic;
 use btu_core::traffic::Block;
 use btu_core::traffic::Cluster;
 use btu_core::traffic::Scenario;
+use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::EngineError;
 use btu_engine::comm::Seat;
@@ -46,7 +48,6 @@ use super::expand;
 use super::expand::Cast;
 use super::expand::Talked;
 use super::gauge::Gauge;
-use super::peers::LEASE;
 use super::peers::Peers;
 use super::peers::misfit;
 use super::words;
@@ -136,7 +137,7 @@ impl Course<'_> {
         self.roles.iter().try_for_each(|role| self.met(*role))?;
         let mut clocks = Clocks::before(self.peers, &self.roles)?;
         let lead = LEAD.saturating_add(clocks.slowest() * 4);
-        let silence = self.span.saturating_add(LEASE);
+        let silence = self.span.saturating_add(Silence::LEASE);
         // Agents without an end in it must hear of it, too, and before anything is due.
         self.peers.promise(self.job, now().saturating_add(lead).saturating_add(silence));
         self.peers.feed();
@@ -153,8 +154,8 @@ impl Course<'_> {
         let spoken: Vec<_> = talks.iter().map(|talk| Arc::clone(&talk.dialogue.moved)).collect();
         let carried = watch.clone();
         let moved = move || {
-            let spoken = spoken.iter().map(|moved| moved.load(Relaxed));
-            spoken.fold(carried.moved(), u64::saturating_add)
+            let spoken = spoken.iter().map(|moved| Bytes::new(moved.load(Relaxed)));
+            spoken.fold(carried.moved(), Bytes::saturating_add)
         };
         self.order.gauge.add(moved.clone());
         let counting = self.peers.count(moved);

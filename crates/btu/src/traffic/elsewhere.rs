@@ -14,11 +14,11 @@ use btu_report::ResultFiles;
 use btu_report::StoredTraffic;
 
 use super::finish;
-use super::length;
 use super::needs;
 use super::options::OutputArgs;
 use super::options::TrafficArgs;
 use super::peers::Needs;
+use super::scenario;
 use super::start;
 use super::words;
 use crate::agent::StateArgs;
@@ -76,7 +76,7 @@ pub(super) fn run(
     let one = Elsewhere { output, state, plan, needs, tested };
     tested::fits(one.order(0), SHORTER)?;
     let measured = one.tested.measured(one.reservation(), |seq| one.order(seq));
-    match measured.map_err(permitted).and_then(|bundle| one.believed(&bundle)) {
+    match measured.and_then(|bundle| one.believed(&bundle)) {
         Ok(files) => one.show(&files),
         Err(failure) => one.cut(failure, interrupt),
     }
@@ -154,19 +154,9 @@ fn longest(plan: &Plan) -> Result<Nanos, Failure> {
     if plan.course.is_some() {
         return Ok(DAY);
     }
-    let estimate = length::estimate(plan)?;
+    let estimate = scenario::estimate(plan)?;
     Ok(estimate.saturating_add(estimate).saturating_add(WAITING).min(DAY))
 }
 
-/// What can be done where the policy there does not let its host send to others.
-fn permitted(failure: Failure) -> Failure {
-    let is_policy = format!("{:#}", failure.cause).contains("policy: test = false");
-    if is_policy { failure.hint(TEST) } else { failure }
-}
-
-/// How a host may be let send to others.
-const TEST: &str = "an agent connects to other hosts only where its policy says so: write test = true \
-                    into the [[class]] of this host in policy.toml there and start the agent anew, or \
-                    let another host of the connection do it with --test AGENT";
 /// What makes a plan fit into one message.
 const SHORTER: &str = "ask for fewer values, or run btu traffic on that host";

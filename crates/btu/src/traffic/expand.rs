@@ -263,7 +263,7 @@ fn conversation(
         quic,
         train,
         start: test.start,
-        duration: test.traffic.duration(streams).unwrap_or(DURATION),
+        duration: test.duration(streams),
         patience: until.patience,
         cancel: Arc::clone(&until.cancel),
         moved: Arc::default(),
@@ -311,7 +311,7 @@ fn of_test(
         let cause = anyhow!("dscp: the library of quic leaves no code point");
         return Err(Failure::usage(cause).hint("write tcp or udp"));
     }
-    let duration = test.traffic.duration(streams).unwrap_or(DURATION);
+    let duration = test.duration(streams);
     let offers = offers::of(&test.traffic, train, duration)?;
     let several = offers.len() > 1;
     let mut named = Vec::new();
@@ -374,8 +374,6 @@ pub(crate) fn place(role: Role) -> usize {
     Role::ALL.iter().position(|known| *known == role).unwrap_or(0)
 }
 
-/// How long a test sends that says nothing of it.
-pub(super) const DURATION: Nanos = Nanos::from_secs(10);
 /// What a flow or a conversation is kept with besides its blocks, in blocks.
 const OF_A_FLOW: usize = 16;
 

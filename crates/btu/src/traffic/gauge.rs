@@ -6,8 +6,10 @@ use std::sync::Mutex;
 use std::sync::MutexGuard;
 use std::sync::PoisonError;
 
-/// A figure that only grows, in bytes.
-type Source = Box<dyn Fn() -> u64 + Send>;
+use btu_core::units::Bytes;
+
+/// A figure that only grows.
+type Source = Box<dyn Fn() -> Bytes + Send>;
 
 /// Everything that moves payload in the run that is made now.
 #[derive(Clone, Default)]
@@ -15,7 +17,7 @@ pub(super) struct Gauge(Arc<Mutex<Vec<Source>>>);
 
 impl Gauge {
     /// Counts what `source` says, too.
-    pub(super) fn add(&self, source: impl Fn() -> u64 + Send + 'static) {
+    pub(super) fn add(&self, source: impl Fn() -> Bytes + Send + 'static) {
         self.sources().push(Box::new(source));
     }
 
@@ -24,9 +26,9 @@ impl Gauge {
         self.sources().clear();
     }
 
-    /// Bytes so far.
-    pub(super) fn bytes(&self) -> u64 {
-        self.sources().iter().map(|source| source()).fold(0, u64::saturating_add)
+    /// Payload so far.
+    pub(super) fn moved(&self) -> Bytes {
+        self.sources().iter().map(|source| source()).fold(Bytes::ZERO, Bytes::saturating_add)
     }
 
     fn sources(&self) -> MutexGuard<'_, Vec<Source>> {

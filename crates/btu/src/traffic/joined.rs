@@ -32,7 +32,7 @@ pub(super) fn pairs(plan: &Plan) -> Result<BTreeSet<Two>, Failure> {
             found.insert([Role::Test, Role::Active]);
             continue;
         }
-        let scenario = scenario::stored(&cell.scenario)?;
+        let scenario = scenario::stored(cell)?;
         for test in scenario.clusters().iter().flat_map(|cluster| &cluster.tests) {
             let ends = [&test.from, &test.to].map(|end| scenario::role_of(&end.host));
             let [Some(from), Some(to)] = ends else { continue };

@@ -27,6 +27,7 @@ use btu_core::traffic::probe::ResponsivenessSample;
 use btu_core::traffic::sample::ClusterSample;
 use btu_core::traffic::sample::Line;
 use btu_core::traffic::sample::RunSample;
+use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::EngineError;
 use btu_engine::files::Files;
@@ -127,7 +128,7 @@ fn run(
     let (clusters, probe) = if let Some(probe) = &cell.probe {
         probed(hosts, probe, interrupt)?
     } else {
-        let scenario = scenario::stored(&cell.scenario)?;
+        let scenario = scenario::stored(cell)?;
         let (begin, done) = (now(), Mutex::default());
         let stage = Stage { hosts, plan, cell, seed, interrupt, gauge, begin, done };
         stage.block(&scenario.run);
@@ -246,7 +247,7 @@ impl Stage<'_> {
         let of_talks = cast.talks.iter().map(|talk| &talk.dialogue.moved);
         for moved in of_talks.chain(cast.media.iter().map(|one| &one.flow.moved)) {
             let moved = Arc::clone(moved);
-            self.gauge.add(move || moved.load(Relaxed));
+            self.gauge.add(move || Bytes::new(moved.load(Relaxed)));
         }
         let (ended, talks) = std::thread::scope(|scope| {
             let talks = cast.talks.into_iter();

@@ -11,6 +11,7 @@ use std::sync::Weak;
 use std::thread;
 use std::time::Duration;
 
+use btu_control::message::MOVED_EVERY;
 use btu_core::units::Bytes;
 
 use crate::measurement::Told;
@@ -30,15 +31,15 @@ pub(super) struct Counting {
 #[derive(Default)]
 struct Ledger {
     /// Payload of what is over.
-    past: u64,
+    past: Bytes,
     /// What goes on, each by a figure that only grows.
     running: BTreeMap<u64, Source>,
     last: u64,
     /// What the agent knows of.
-    told: u64,
+    told: Bytes,
 }
 
-type Source = Box<dyn Fn() -> u64 + Send>;
+type Source = Box<dyn Fn() -> Bytes + Send>;
 
 impl Meter {
     /// One that tells of payload by `told`.
@@ -53,14 +54,17 @@ impl Meter {
             while let Some(meter) = Weak::upgrade(&meter) {
                 meter.tell();
                 drop(meter);
-                thread::sleep(LOOK);
+                thread::sleep(Duration::from(MOVED_EVERY));
             }
         };
         thread::Builder::new().name("traffic-meter".to_owned()).spawn(look).map(drop)
     }
 
     /// Counts what `source` says until what is given is dropped.
-    pub(super) fn count(meter: &Arc<Self>, source: impl Fn() -> u64 + Send + 'static) -> Counting {
+    pub(super) fn count(
+        meter: &Arc<Self>,
+        source: impl Fn() -> Bytes + Send + 'static,
+    ) -> Counting {
         let mut ledger = meter.ledger();
         ledger.last += 1;
         let number = ledger.last;
@@ -70,14 +74,14 @@ impl Meter {
 
     /// Payload so far.
     pub(super) fn moved(&self) -> Bytes {
-        Bytes::new(self.ledger().moved())
+        self.ledger().moved()
     }
 
     /// Payload that was not told yet, which whoever asks tells.
     pub(super) fn take_untold(&self) -> Bytes {
         let mut ledger = self.ledger();
         let all = ledger.moved();
-        Bytes::new(all.saturating_sub(std::mem::replace(&mut ledger.told, all)))
+        all.saturating_sub(std::mem::replace(&mut ledger.told, all))
     }
 
     fn tell(&self) {
@@ -93,15 +97,15 @@ impl Meter {
 }
 
 impl Ledger {
-    fn moved(&self) -> u64 {
-        self.running.values().map(|source| source()).fold(self.past, u64::saturating_add)
+    fn moved(&self) -> Bytes {
+        self.running.values().map(|source| source()).fold(self.past, Bytes::saturating_add)
     }
 }
 
 impl Drop for Counting {
     fn drop(&mut self) {
         let mut ledger = self.meter.ledger();
-        let last = ledger.running.remove(&self.number).map_or(0, |source| source());
+        let last = ledger.running.remove(&self.number).map_or(Bytes::ZERO, |source| source());
         ledger.past = ledger.past.saturating_add(last);
     }
 }
@@ -111,9 +115,6 @@ impl Drop for Meter {
         self.tell();
     }
 }
-
-/// How often payload is told: what may be missing of a process that is killed.
-const LOOK: Duration = Duration::from_millis(100);
 
 #[cfg(test)]
 mod tests {
@@ -134,7 +135,7 @@ mod tests {
         let (one, other) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(7)));
         let count = |figure: &Arc<AtomicU64>| {
             let figure = Arc::clone(figure);
-            Meter::count(&meter, move || figure.load(Relaxed))
+            Meter::count(&meter, move || Bytes::new(figure.load(Relaxed)))
         };
         let (first, second) = (count(&one), count(&other));
         one.store(1000, Relaxed);

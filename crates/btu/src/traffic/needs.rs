@@ -17,7 +17,6 @@ use super::checked;
 use super::expand;
 use super::expand::Cast;
 use super::expand::Until;
-use super::length;
 use super::peers::Apart;
 use super::peers::Needs;
 use super::peers::SPARE;
@@ -59,7 +58,7 @@ fn of_passes(
     (cell, file): (&Cell, Option<&Path>),
     interrupt: &Interrupt,
 ) -> Result<(usize, Nanos), Failure> {
-    let scenario = scenario::stored(&cell.scenario)?;
+    let scenario = scenario::stored(cell)?;
     let tests = scenario.clusters().into_iter().flat_map(|cluster| &cluster.tests);
     let is_fixed = tests.into_iter().all(|test| test.traffic.is_fixed());
     let passes = if is_fixed { 1 } else { plan.passes_of(cell).max(1) };
@@ -71,7 +70,7 @@ fn of_passes(
         let drawn = Drawn { cell, file, seed, patience: plan.stall_ns };
         let load = of_block(&scenario.run, &drawn)?;
         most = most.with(load, usize::max);
-        longest = longest.max(length::length(&scenario.run, seed));
+        longest = longest.max(scenario.run.estimate(seed));
     }
     most.fits()?;
     Ok((most.connections, longest.saturating_add(plan.stall_ns)))

@@ -13,12 +13,14 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
 use anyhow::anyhow;
+use btu_control::client::Silence;
 use btu_core::cell::Role;
 use btu_core::disclosure::Fact;
 use btu_core::disclosure::HostFacts;
 use btu_core::traffic::clock::Reading;
 use btu_core::traffic::plan::Plan;
 use btu_core::units::BitRate;
+use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::EngineError;
 use btu_engine::Party;
@@ -33,7 +35,6 @@ use super::bounds::Bounds;
 use super::bounds::Opened;
 use super::expand::Layout;
 use super::meter::Counting;
-use super::silence::Silence;
 use super::words;
 use super::words::Told;
 use super::words::Word;
@@ -200,7 +201,7 @@ impl Peers {
     }
 
     /// Counts payload that is moved here by a figure that only grows, until what is given is dropped.
-    pub(super) fn count(&self, source: impl Fn() -> u64 + Send + 'static) -> Option<Counting> {
+    pub(super) fn count(&self, source: impl Fn() -> Bytes + Send + 'static) -> Option<Counting> {
         self.bounds.as_ref().map(|bounds| bounds.count(source))
     }
 
@@ -227,7 +228,7 @@ impl Peers {
     }
 
     /// Says a word to an agent; after it the conductor may be silent as long as was promised, and for
-    /// [`LEASE`] at least. A refusal is an error.
+    /// [`Silence::LEASE`] at least. A refusal is an error.
     pub(super) fn say(&self, role: Role, word: &Word) -> Result<Told, EngineError> {
         let line = self.line(role)?;
         line.say(&mut locked(&line.service), word)
@@ -326,7 +327,7 @@ impl Line {
             EngineError::Refused(format!("the agent does not keep to the protocol: {cause}"))
         };
         let word = serde_json::to_value(word).map_err(broken)?;
-        let lease = locked(&self.silence).announce(now(), LEASE);
+        let lease = locked(&self.silence).announce(now());
         let told = service.say(word, WITHIN, lease)?;
         match Told::deserialize(told).map_err(broken)? {
             Told::Refused { reason } => {
@@ -369,8 +370,6 @@ pub(super) fn misfit() -> EngineError {
 
 /// How long an answer may take beside the way.
 const WITHIN: Nanos = Nanos::from_secs(5);
-/// Between two words, where nothing runs.
-pub(super) const LEASE: Nanos = Nanos::from_secs(10);
 /// What every lease has beside the time of a run: the answer, its way, and the steps in between.
 pub(super) const SPARE: Nanos = Nanos::from_secs(40);
 /// No host is up for a century, and differences of such times are numbers, too.

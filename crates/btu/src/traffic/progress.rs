@@ -17,7 +17,7 @@ use btu_core::units::Nanos;
 use indicatif::ProgressBar;
 
 use super::gauge::Gauge;
-use super::length;
+use super::scenario;
 use crate::measurement::Told;
 use crate::output;
 use crate::progress::Form;
@@ -38,7 +38,8 @@ pub(super) struct Progress {
 impl Progress {
     pub(super) fn new(quiet: bool, plan: &Plan) -> Self {
         let runs = plan.runs().into_iter();
-        let lengths = runs.map(|(_, cell)| length::of_run(cell, plan.seed).unwrap_or_default());
+        let lengths =
+            runs.map(|(_, cell)| cell.estimate(plan.seed, &scenario::STORED).unwrap_or_default());
         let (form, lengths) = (Form::of_stderr(quiet), lengths.collect());
         Self { form, lengths, done: 0, gauge: Gauge::default(), told: None }
     }
@@ -142,13 +143,13 @@ impl Drop for Ticking {
 impl Moving {
     fn show(&self, over: &AtomicBool) {
         let begun = Instant::now();
-        let (mut then, mut before) = (begun, self.gauge.bytes());
+        let (mut then, mut before) = (begun, self.gauge.moved());
         while !over.load(Relaxed) {
             thread::park_timeout(TICK);
-            let (now, bytes) = (Instant::now(), self.gauge.bytes());
-            let moved = Bytes::new(bytes.saturating_sub(before));
+            let (now, all) = (Instant::now(), self.gauge.moved());
+            let moved = all.saturating_sub(before);
             self.bar.set_message(self.text(moved, now - then, now - begun));
-            (then, before) = (now, bytes);
+            (then, before) = (now, all);
         }
     }
 
@@ -217,11 +218,11 @@ mod tests {
         assert_eq!(moving(None).text(moved, second, second), "80 ms, 1.250 Mb/s now");
         let shown = [0.0634, 9.4, 95.25, 1554.87].map(four_digits);
         assert_eq!(shown, ["0.063", "9.400", "95.25", "1555"]);
-        gauge.add(|| 7);
-        gauge.add(|| 5);
-        assert_eq!(gauge.bytes(), 12);
+        gauge.add(|| Bytes::new(7));
+        gauge.add(|| Bytes::new(5));
+        assert_eq!(gauge.moved(), Bytes::new(12));
         drop(Ticking::begin(moving(None)).unwrap());
         gauge.clear();
-        assert_eq!(gauge.bytes(), 0);
+        assert_eq!(gauge.moved(), Bytes::ZERO);
     }
 }

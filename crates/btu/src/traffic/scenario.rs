@@ -12,10 +12,16 @@ use btu_core::traffic::Reading;
 use btu_core::traffic::Scenario;
 use btu_core::traffic::ScenarioError;
 use btu_core::traffic::Vocabulary;
+use btu_core::traffic::plan::Cell;
+use btu_core::traffic::plan::Plan;
+use btu_core::units::Nanos;
 
 use crate::exit::Failure;
 use crate::output;
 
+/// What the scenarios of a plan may name.
+pub(super) const STORED: Vocabulary<'_> =
+    Vocabulary { files: &|name| read_beside(Path::new("."), name) };
 /// What a word is that is no file.
 const NO_FILE: &str = "write a scenario's FILE, or one of sweep, method, qos, viseum, convert";
 
@@ -45,10 +51,14 @@ pub(crate) fn told(text: &str) -> Result<Scenario, Failure> {
     parsed("scenario", text, "toml", &none).map(|reading| reading.scenario)
 }
 
-/// The scenario of a text that was written by this program.
-pub(super) fn stored(text: &str) -> Result<Scenario, Failure> {
-    parsed("plan.toml", text, "toml", &|other| read_beside(Path::new("."), other))
-        .map(|reading| reading.scenario)
+/// The scenario of a cell.
+pub(super) fn stored(cell: &Cell) -> Result<Scenario, Failure> {
+    cell.read(&STORED).map_err(Failure::usage)
+}
+
+/// How long all runs of a plan take, what is drained left out.
+pub(super) fn estimate(plan: &Plan) -> Result<Nanos, Failure> {
+    plan.estimate(&STORED).map_err(Failure::usage)
 }
 
 fn parsed(

@@ -152,7 +152,7 @@ pub(crate) enum Told {
         sent: Option<Vec<Option<u64>>>,
         /// Payload so far: what shows that it goes on.
         #[serde(default)]
-        moved: u64,
+        moved_bytes: Bytes,
     },
     /// The job has ended.
     Over {

@@ -15,6 +15,7 @@ use std::thread;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use btu_core::units::Bytes;
 use btu_sys::socket;
 use btu_sys::socket::Settings;
 
@@ -118,9 +119,9 @@ impl Server {
         self.address
     }
 
-    /// Bytes of files and lists that were sent and received so far.
-    pub fn moved(&self) -> u64 {
-        self.shared.moved.load(Relaxed)
+    /// Payload of files and lists that was sent and received so far.
+    pub fn moved(&self) -> Bytes {
+        Bytes::new(self.shared.moved.load(Relaxed))
     }
 }
 

@@ -75,7 +75,7 @@ impl FarEnd {
     }
 
     /// How the visit came out, and the payload that it moved. One that does not end now is ended.
-    pub(in super::super) fn over(&mut self, broken: bool) -> Result<(Account, u64), EngineError> {
+    pub(in super::super) fn over(&mut self, broken: bool) -> Result<(Account, Bytes), EngineError> {
         if !std::mem::take(&mut self.under_way) {
             return Err(EngineError::Refused("no visit was begun".to_owned()));
         }
@@ -92,7 +92,7 @@ impl FarEnd {
         self.under_way
     }
 
-    fn account(&mut self, broken: bool) -> (Account, u64) {
+    fn account(&mut self, broken: bool) -> (Account, Bytes) {
         if broken {
             self.worker.abort();
         }
@@ -103,17 +103,19 @@ impl FarEnd {
         }
         let Ok(done) = done else {
             let fault = Some((Fault::System, NOTHING.to_owned()));
-            return (Account { fault, ..Account::default() }, 0);
+            return (Account { fault, ..Account::default() }, Bytes::ZERO);
         };
         let account = Account::of_use(&done.used);
         match done.outcome {
             Ok(answer) => {
                 let moved = answer.answered.saturating_mul(self.size.count()).saturating_mul(2);
+                let moved = Bytes::new(moved);
                 (Account { verified: answer.verified, ..account }, moved)
             }
-            Err(broken) => {
-                (Account { fault: Some((broken.fault(), sentence(&broken))), ..account }, 0)
-            }
+            Err(broken) => (
+                Account { fault: Some((broken.fault(), sentence(&broken))), ..account },
+                Bytes::ZERO,
+            ),
         }
     }
 }

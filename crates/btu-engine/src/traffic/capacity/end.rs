@@ -65,8 +65,8 @@ impl CapacityEnd {
     }
 
     /// Payload that was read and sent so far.
-    pub fn moved(&self) -> u64 {
-        self.moved.load(Relaxed)
+    pub fn moved(&self) -> Bytes {
+        Bytes::new(self.moved.load(Relaxed))
     }
 
     /// Waits for nothing more.
@@ -136,10 +136,10 @@ mod tests {
         let moved = Arc::clone(&counted);
         let search = move || capacity_with(&door, order(long), &flag, &moved);
         let searching = thread::spawn(search);
-        wait_until("datagrams came", || end.moved() >= 10_000);
+        wait_until("datagrams came", || end.moved() >= Bytes::new(10_000));
         end.sender_has_ended();
         end.cancel();
-        assert!(end.moved() >= 10_000 && end.is_over());
+        assert!(end.moved() >= Bytes::new(10_000) && end.is_over());
         cancel.store(true, Relaxed);
         let (datagrams, _) = searching.join().unwrap().unwrap();
         assert!(datagrams >= 10);

@@ -289,6 +289,8 @@ const ANOTHER: &str = "the agent is shared, and packets of another conductor wer
 
 #[cfg(test)]
 mod tests {
+    use btu_core::units::Bytes;
+
     use super::*;
 
     const FIRST: WorkerId = WorkerId(1);
@@ -336,7 +338,8 @@ mod tests {
             .collect();
         assert_eq!(known, [1, 2]);
         listener.hand(FIRST, 9).unwrap();
-        let document = Answer::Document { seq: 1, length: 5, moved_bytes: 0, account: None };
+        let document =
+            Answer::Document { seq: 1, length: 5, moved_bytes: Bytes::ZERO, account: None };
         let told = answered(listener.heard(Word::Answer(document)), FIRST);
         assert_eq!(told.seq(), Some(9));
         for (offset, bytes) in [(0, vec![1; 3]), (3, vec![1; 2])] {

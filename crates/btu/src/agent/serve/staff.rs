@@ -10,6 +10,7 @@ use btu_control::agent::WorkerId;
 use btu_control::message::Answer;
 use btu_control::message::Offer;
 use btu_control::message::Request;
+use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 
 use super::Server;
@@ -146,8 +147,9 @@ impl Server {
         }
         self.tell_of_parts();
         // All of them are killed now, and what they said before is all that they will ever say.
-        let moved_bytes = ended.into_iter().map(Worker::settled).fold(0, u64::saturating_add);
-        if moved_bytes > 0 {
+        let moved_bytes =
+            ended.into_iter().map(Worker::settled).fold(Bytes::ZERO, Bytes::saturating_add);
+        if !moved_bytes.is_empty() {
             self.happens(Event::Settled { moved_bytes });
         }
     }

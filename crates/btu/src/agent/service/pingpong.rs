@@ -3,6 +3,7 @@
 use btu_control::policy::LEAST_RATE;
 use btu_core::cell::Role;
 use btu_core::units::BitRate;
+use btu_core::units::Bytes;
 use btu_engine::Party;
 use btu_engine::Place;
 use btu_engine::pingpong::far::FarEnds;
@@ -64,7 +65,7 @@ impl Service for PingPong {
         serde_json::to_value(told).map_err(|cause| cause.to_string())
     }
 
-    fn take_moved(&mut self) -> u64 {
+    fn take_moved(&mut self) -> Bytes {
         self.ends.take_moved()
     }
 }

@@ -60,7 +60,7 @@ struct Traffic {
     rate: Option<BitRate>,
     jobs: BTreeMap<u32, Duty>,
     /// Payload of jobs that are closed, not told yet.
-    moved: u64,
+    moved: Bytes,
 }
 
 fn begin(terms: &Terms, _order: &Value) -> Result<Begun, String> {
@@ -68,7 +68,7 @@ fn begin(terms: &Terms, _order: &Value) -> Result<Begun, String> {
         return Err("traffic needs a connection".to_owned());
     }
     let rate = part(terms, FEWER_FLOWS)?;
-    let traffic = Traffic { terms: *terms, rate, jobs: BTreeMap::new(), moved: 0 };
+    let traffic = Traffic { terms: *terms, rate, jobs: BTreeMap::new(), moved: Bytes::ZERO };
     Ok((Box::new(traffic), held_to(rate)))
 }
 
@@ -79,9 +79,9 @@ impl Service for Traffic {
         serde_json::to_value(told).map_err(|cause| cause.to_string())
     }
 
-    fn take_moved(&mut self) -> u64 {
+    fn take_moved(&mut self) -> Bytes {
         let moved = std::mem::take(&mut self.moved);
-        self.jobs.values_mut().map(Duty::take_moved).fold(moved, u64::saturating_add)
+        self.jobs.values_mut().map(Duty::take_moved).fold(moved, Bytes::saturating_add)
     }
 }
 

@@ -4,6 +4,8 @@ use std::thread;
 use std::time::Duration;
 
 use btu_control::message::Answer;
+use btu_control::message::MOVED_EVERY;
+use btu_core::units::Bytes;
 use btu_engine::comm::FarSide;
 use btu_engine::file::ftp::Server;
 
@@ -14,20 +16,20 @@ pub(super) struct Counted {
     /// Whether the policy bounds it.
     metered: bool,
     /// Of the run that is prepared.
-    pub(super) run: u64,
+    pub(super) run: Bytes,
     /// Of the FTP server.
-    pub(super) served: u64,
+    pub(super) served: Bytes,
 }
 
 impl Counted {
     /// Nothing yet.
     pub(super) const fn of(metered: bool) -> Self {
-        Self { metered, run: 0, served: 0 }
+        Self { metered, run: Bytes::ZERO, served: Bytes::ZERO }
     }
 
     /// How often somebody has to look, if at all.
     pub(super) fn look(&self) -> Option<Duration> {
-        self.metered.then_some(LOOK)
+        self.metered.then_some(Duration::from(MOVED_EVERY))
     }
 }
 
@@ -42,8 +44,8 @@ impl Work {
         let served = self.server.as_ref().map_or(self.counted.served, Server::moved);
         let of_server = served.saturating_sub(std::mem::replace(&mut self.counted.served, served));
         let moved = [of_run, of_server, self.served.take_moved()];
-        let moved_bytes = moved.into_iter().fold(0, u64::saturating_add);
-        if moved_bytes == 0 {
+        let moved_bytes = moved.into_iter().fold(Bytes::ZERO, Bytes::saturating_add);
+        if moved_bytes.is_empty() {
             return Ok(());
         }
         self.output.say(&Answer::Moved { moved_bytes }, &[])
@@ -51,7 +53,7 @@ impl Work {
 
     /// Waits for the end of the run, which its watchdog bounds, and tells meanwhile what it moves.
     pub(super) fn await_end(&mut self) -> anyhow::Result<()> {
-        let naps = LOOK.as_millis() / NAP.as_millis();
+        let naps = Duration::from(MOVED_EVERY).as_millis() / NAP.as_millis();
         let mut nap = 0;
         while self.counted.metered && !self.side.as_ref().is_none_or(FarSide::is_over) {
             thread::sleep(NAP);
@@ -64,7 +66,5 @@ impl Work {
     }
 }
 
-/// How often what is moved is told.
-const LOOK: Duration = Duration::from_millis(100);
 /// How much later than a run its account may come.
 const NAP: Duration = Duration::from_millis(10);

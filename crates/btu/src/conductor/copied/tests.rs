@@ -3,6 +3,7 @@
 use btu_control::Identity;
 
 use super::*;
+use crate::exit::Exit;
 
 fn packed(files: &[(&str, &str)]) -> Vec<u8> {
     let file = |(name, text): &(&str, &str)| ((*name).to_owned(), text.as_bytes().to_vec());

@@ -40,6 +40,7 @@ use self::run::Prepared;
 use self::run::Run;
 use super::packets::Handed;
 use crate::conductor;
+use crate::conductor::ANSWER;
 use crate::conductor::NamedAgent;
 use crate::conductor::PeerLink;
 use crate::exit::Failure;
@@ -307,7 +308,5 @@ impl BlackBox for RemoteBox {
     }
 }
 
-/// For an answer that needs no measuring.
-const ANSWER: Nanos = Nanos::from_secs(15);
 /// What a far end may take beyond the cap of a run.
 const COLLECTING: Nanos = Nanos::from_secs(70);

@@ -67,8 +67,8 @@ impl Account<'_> {
             self.goes_on()?;
             match self.peers.say(self.role, &Word::Ask { job: self.job })? {
                 Told::Over { length, .. } => return Ok(length),
-                Told::Running { moved, .. } if now() < end => {
-                    patience.sees(now(), moved).or_else(|reason| self.refused(&reason))?;
+                Told::Running { moved_bytes, .. } if now() < end => {
+                    patience.sees(now(), moved_bytes).or_else(|reason| self.refused(&reason))?;
                 }
                 Told::Running { .. } => {
                     let most = LONGEST_TAIL.max(self.patience).seconds();

@@ -8,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use btu_core::cell::Role;
+use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::EngineError;
 use btu_engine::traffic::Flow;
@@ -41,8 +42,8 @@ pub(super) struct Care<'a> {
 /// has sent all of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Standing {
-    here: u64,
-    there: u64,
+    here: Bytes,
+    there: Bytes,
     own_is_sent: bool,
     other_is_sent: bool,
 }
@@ -104,7 +105,7 @@ impl<'a> Care<'a> {
             self.told.insert(role);
         }
         let (sent, there) = match peers.say(role, &Word::Ask { job: *job })? {
-            Told::Running { sent, moved } => (sent, moved),
+            Told::Running { sent, moved_bytes } => (sent, moved_bytes),
             Told::Over { sent, .. } => {
                 let counts = of(role, flows, sent);
                 if let Some(reason) = untold(role, flows, &counts) {

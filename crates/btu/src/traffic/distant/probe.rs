@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
+use btu_control::client::Silence;
 use btu_core::cell::Role;
 use btu_core::traffic::analysis::capacity::FEEDBACK;
 use btu_core::traffic::clock::ClockError;
@@ -15,6 +16,7 @@ use btu_core::traffic::probe::CapacityReport;
 use btu_core::traffic::probe::CapacitySample;
 use btu_core::traffic::probe::PathMtuSample;
 use btu_core::traffic::probe::ResponsivenessSample;
+use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::EngineError;
 use btu_engine::traffic as engine;
@@ -22,7 +24,6 @@ use btu_engine::traffic::CapacityOrder;
 use btu_engine::traffic::Door;
 
 use super::super::meter::Counting;
-use super::super::peers::LEASE;
 use super::super::peers::Peers;
 use super::super::peers::misfit;
 use super::super::words::Told;
@@ -49,7 +50,8 @@ pub(in super::super) fn capacity(
         let (sent, late) = engine::capacity_with(door, order, cancel, &moved)?;
         peers.say(FAR, &Word::Sent { job, datagrams: Vec::new() })?;
         let (longest, interrupt) = (longest_report(time), cancel);
-        let account = Account { peers, role: FAR, job, longest, patience: LEASE, interrupt };
+        let account =
+            Account { peers, role: FAR, job, longest, patience: Silence::LEASE, interrupt };
         let broken = |cause| EngineError::Refused(format!("the agent's report: {cause}"));
         let sample = serde_json::from_str::<CapacitySample>(&account.read()?).map_err(broken)?;
         let counts = |report: &CapacityReport| [report.received, report.lost, report.disordered];
@@ -108,7 +110,7 @@ pub(in super::super) fn responsiveness(
 /// Counts what a probe moves.
 fn counting(peers: &Peers, moved: &Arc<AtomicU64>) -> Option<Counting> {
     let moved = Arc::clone(moved);
-    peers.count(move || moved.load(Relaxed))
+    peers.count(move || Bytes::new(moved.load(Relaxed)))
 }
 
 /// Asks for a door, uses it, and closes it. `time` is how long nothing will be said.
@@ -119,7 +121,7 @@ fn with_door<T>(
     time: Nanos,
     through: impl FnOnce(&Door) -> Result<T, EngineError>,
 ) -> Result<T, EngineError> {
-    peers.promise(job, now().saturating_add(time).saturating_add(LEASE));
+    peers.promise(job, now().saturating_add(time).saturating_add(Silence::LEASE));
     let open = || {
         let told = peers.say(FAR, word)?;
         let Told::Listening { address, ports, talks, .. } = told else { return Err(misfit()) };

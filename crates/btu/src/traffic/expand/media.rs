@@ -10,7 +10,6 @@ use btu_core::traffic::Transport;
 use btu_core::traffic::media::Media;
 use btu_engine::traffic::MediaFlow;
 
-use super::DURATION;
 use super::Layout;
 use super::OF_A_FLOW;
 use super::Said;
@@ -67,7 +66,7 @@ pub(super) fn played(
         code_point: test.dscp,
         media,
         start: test.start,
-        duration: test.traffic.duration(streams).unwrap_or(DURATION),
+        duration: test.duration(streams),
         linger,
         cancel: Arc::clone(&until.cancel),
         moved: Arc::default(),

@@ -116,6 +116,11 @@ fn policies_decide_who_is_put_under_test_and_who_may_be_a_guest() {
             for (options, exit, why) in [
                 (["--test", "bench", "--active", "lab1"], 4, "agent lab1: policy: guests = false"),
                 (["--test", "lab2", "--active", "bench"], 4, "agent lab2: policy: test = false"),
+                (
+                    ["--test", "lab2", "--active", "bench"],
+                    4,
+                    "write test = true into the [[class]]",
+                ),
                 (["--test", "bench", "--active", "bench"], 2, "are the same agent"),
                 (
                     ["--test", "nobody", "--active", "bench"],

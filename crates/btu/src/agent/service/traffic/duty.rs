@@ -8,6 +8,7 @@ use std::thread;
 use std::thread::JoinHandle;
 
 use btu_core::cell::Role;
+use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::EngineError;
 use btu_engine::Party;
@@ -38,9 +39,9 @@ pub(super) struct Duty {
     /// What is kept of its schedules.
     blocks: usize,
     /// Payload that was told already.
-    told: u64,
+    told: Bytes,
     /// Payload of ends that are gone.
-    past: u64,
+    past: Bytes,
 }
 
 enum Stage {
@@ -119,8 +120,8 @@ impl Duty {
             held: None,
             connections: 0,
             blocks: 0,
-            told: 0,
-            past: 0,
+            told: Bytes::ZERO,
+            past: Bytes::ZERO,
         }
     }
 
@@ -204,7 +205,7 @@ impl Duty {
                 Ok(Told::Over { length: report.len(), sent: self.sent().unwrap_or_default() })
             }
             Stage::Running(_) | Stage::Searching(_) => {
-                Ok(Told::Running { sent: self.sent(), moved: self.moved() })
+                Ok(Told::Running { sent: self.sent(), moved_bytes: self.moved() })
             }
             Stage::Meeting(_) | Stage::Met(_) | Stage::Nothing => Ok(Told::Waiting {}),
         }
@@ -231,20 +232,23 @@ impl Duty {
     }
 
     /// Payload since this was asked last.
-    pub(super) fn take_moved(&mut self) -> u64 {
+    pub(super) fn take_moved(&mut self) -> Bytes {
         let all = self.moved();
         all.saturating_sub(std::mem::replace(&mut self.told, all))
     }
 
     /// Payload so far.
-    fn moved(&self) -> u64 {
-        let flows = self.watch.as_ref().map_or(0, Watch::moved);
+    fn moved(&self) -> Bytes {
+        let flows = self.watch.as_ref().map_or(Bytes::ZERO, Watch::moved);
         let searched = match &self.stage {
             Stage::Searching(end) => end.moved(),
-            _ => 0,
+            _ => Bytes::ZERO,
         };
         let answered = self.answerers.iter().map(Answerer::moved);
-        [flows, searched, self.past].into_iter().chain(answered).fold(0, u64::saturating_add)
+        [flows, searched, self.past]
+            .into_iter()
+            .chain(answered)
+            .fold(Bytes::ZERO, Bytes::saturating_add)
     }
 
     /// Ends all of its connections.

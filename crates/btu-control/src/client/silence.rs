@@ -1,4 +1,4 @@
-//! How long an agent is told that this host will be silent: as long as anything that is under way needs.
+//! How long an agent is told that its conductor will be silent: as long as anything that is under way needs.
 //!
 //! Every word to an agent begins its lease anew, so a short one would end what a longer one had announced:
 //! a cluster that runs beside a longer one, or an agent that waits while another's report is read. What
@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 
 use btu_core::units::Nanos;
 
-/// The silence of this host towards one agent.
+/// The silence of a conductor towards one agent.
 #[derive(Debug, Default)]
-pub(super) struct Silence {
+pub struct Silence {
     /// Until when each job that is under way has nothing to say.
     until: BTreeMap<u32, Nanos>,
     /// Until when the agent waits for a word.
@@ -18,25 +18,28 @@ pub(super) struct Silence {
 }
 
 impl Silence {
+    /// Between two words, where nothing runs.
+    pub const LEASE: Nanos = Nanos::from_secs(10);
+
     /// A job has nothing to say until then.
-    pub(super) fn promise(&mut self, job: u32, until: Nanos) {
+    pub fn promise(&mut self, job: u32, until: Nanos) {
         self.until.insert(job, until);
     }
 
     /// A job is over.
-    pub(super) fn forget(&mut self, job: u32) {
+    pub fn forget(&mut self, job: u32) {
         self.until.remove(&job);
     }
 
-    /// The lease of a word that is said now and that needs `lease` itself.
-    pub(super) fn announce(&mut self, now: Nanos, lease: Nanos) -> Nanos {
-        let lease = lease.max(self.needed().since(now));
+    /// The lease of a word that is said now.
+    pub fn announce(&mut self, now: Nanos) -> Nanos {
+        let lease = Self::LEASE.max(self.needed().since(now));
         self.told = now.saturating_add(lease);
         lease
     }
 
     /// True where the agent has to hear something soon.
-    pub(super) fn is_due(&self, now: Nanos) -> bool {
+    pub fn is_due(&self, now: Nanos) -> bool {
         self.told < self.needed().max(now.saturating_add(SOON))
     }
 
@@ -45,37 +48,37 @@ impl Silence {
     }
 }
 
-/// Well within the lease of a word that announces nothing.
+/// Well within [`Silence::LEASE`].
 const SOON: Nanos = Nanos::from_secs(5);
 
 #[cfg(test)]
 mod tests {
-    use btu_control::HostId;
-    use btu_control::Identity;
-    use btu_control::agent::Action;
-    use btu_control::agent::Agent;
-    use btu_control::agent::ConnId;
-    use btu_control::agent::Event;
-    use btu_control::agent::Measured;
-    use btu_control::agent::Peer;
-    use btu_control::agent::Roster;
-    use btu_control::agent::Setup;
-    use btu_control::agent::WorkerId;
-    use btu_control::invite::Rights;
-    use btu_control::message::Answer;
-    use btu_control::message::MAJOR;
-    use btu_control::message::MINOR;
-    use btu_control::message::Offer;
-    use btu_control::message::Request;
-    use btu_control::message::Reservation;
-    use btu_control::message::ServiceOrder;
-    use btu_control::message::ServiceWord;
-    use btu_control::message::Which;
-    use btu_control::policy::Policy;
-    use btu_control::secret::Hex32;
+    use crate::HostId;
+    use crate::Identity;
+    use crate::agent::Action;
+    use crate::agent::Agent;
+    use crate::agent::ConnId;
+    use crate::agent::Event;
+    use crate::agent::Measured;
+    use crate::agent::Peer;
+    use crate::agent::Roster;
+    use crate::agent::Setup;
+    use crate::agent::WorkerId;
+    use crate::invite::Rights;
+    use crate::message::Answer;
+    use crate::message::MAJOR;
+    use crate::message::MINOR;
+    use crate::message::Offer;
+    use crate::message::Request;
+    use crate::message::Reservation;
+    use crate::message::ServiceOrder;
+    use crate::message::ServiceWord;
+    use crate::message::Which;
+    use crate::policy::Policy;
+    use crate::secret::Hex32;
+    use btu_core::units::Bytes;
     use serde_json::Value;
 
-    use super::super::peers::LEASE;
     use super::*;
 
     const CONN: ConnId = ConnId(1);
@@ -124,15 +127,15 @@ mod tests {
 
         fn answered(&mut self, now: Nanos) {
             let which = Which { run: 1, attempt: 1, seq: self.seq };
-            let answer = Answer::Said { which, said: Value::Null, moved_bytes: 0 };
+            let answer = Answer::Said { which, said: Value::Null, moved_bytes: Bytes::ZERO };
             self.on(now, Event::Answered { worker: WORKER, answer });
         }
 
-        /// As [`Peers::say`](super::super::peers::Peers::say) does, but with nothing to spare.
+        /// A word with nothing to spare.
         fn say(&mut self, now: Nanos) {
             self.seq += 1;
             let which = Which { run: 1, attempt: 1, seq: self.seq };
-            let lease_ns = self.silence.announce(now, LEASE);
+            let lease_ns = self.silence.announce(now);
             let word = Request::Word(Box::new(ServiceWord { which, lease_ns, word: Value::Null }));
             self.on(now, Event::Heard { conn: CONN, request: word });
             self.answered(now);
@@ -204,9 +207,9 @@ mod tests {
             line.on(s(at), Event::Tick);
             assert!(line.is_alive, "ended at {at} s");
         }
-        assert_eq!(words, 1000_u64.div_ceil((LEASE - SOON).count() / 1_000_000_000 + 1));
+        assert_eq!(words, 1000_u64.div_ceil((Silence::LEASE - SOON).count() / 1_000_000_000 + 1));
         // Nobody says anything: that is what the lease is for.
-        line.on(s(1000) + LEASE + s(3), Event::Tick);
+        line.on(s(1000) + Silence::LEASE + s(3), Event::Tick);
         assert!(!line.is_alive);
     }
 }
