@@ -36,9 +36,11 @@ impl Form {
     }
 }
 
+/// A bar that is empty until somebody knows its length. Short: what a line of 80 columns cannot hold is not cleared
+/// where the terminal writes `^C` behind it.
 fn bar() -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(4));
-    let style = ProgressStyle::with_template("{bar:24} {pos}/{len} {prefix} {wide_msg}");
+    let bar = ProgressBar::with_draw_target(Some(u64::MAX), ProgressDrawTarget::stderr_with_hz(4));
+    let style = ProgressStyle::with_template("{bar:10} {prefix} {wide_msg}");
     if let Ok(style) = style {
         bar.set_style(style.progress_chars("=> "));
     }

@@ -13,12 +13,14 @@ use btu_control::agent::Setup;
 use btu_control::message::Offer;
 use btu_control::policy::Policy;
 use btu_control::tls;
+use btu_core::words::shell_word;
 use btu_sys::socket;
 use btu_sys::socket::Settings;
 use serde_json::json;
 
 use super::AgentArgs;
 use super::PORT;
+use super::StateArgs;
 use super::audit::Audit;
 use super::bench::Bench;
 use super::confine;
@@ -44,7 +46,7 @@ pub(super) fn start(args: &AgentArgs) -> Result<Exit, Failure> {
     let roster = state.roster()?;
     let wanted = wanted(args, &policy);
     if roster.peers.is_empty() && roster.invites.is_empty() {
-        only_loopback(&wanted)?;
+        only_loopback(&wanted, &args.state)?;
     }
     let listeners = listen(&wanted)?;
     let local = local(&state)?;
@@ -117,14 +119,17 @@ fn wanted(args: &AgentArgs, policy: &Policy) -> Vec<SocketAddr> {
 }
 
 /// An agent that nobody may use has no reason to be reached.
-fn only_loopback(wanted: &[SocketAddr]) -> Result<(), Failure> {
+fn only_loopback(wanted: &[SocketAddr], state: &StateArgs) -> Result<(), Failure> {
     match wanted.iter().find(|address| !address.ip().is_loopback()) {
         None => Ok(()),
         Some(address) => {
             let cause =
                 anyhow!("listen on {address}: no host is paired with this agent or invited");
-            Err(Failure::usage(cause)
-                .hint(format!("first: btu agent invite --address {address}; then start it again")))
+            let state = state.state.as_ref().map_or_else(String::new, |state| {
+                format!(" --state {}", shell_word(&state.display().to_string()))
+            });
+            let invite = format!("btu agent invite --address {address}{state}");
+            Err(Failure::usage(cause).hint(format!("first: {invite}; then start it again")))
         }
     }
 }

@@ -33,9 +33,11 @@ impl Progress {
         let left = u64::try_from(of.remaining()).unwrap_or(u64::MAX);
         match &self.form {
             Form::Bar(bar) => {
-                bar.set_length(self.visits + left);
+                let all = self.visits + left;
+                bar.set_length(all);
                 bar.set_position(self.visits);
-                bar.set_prefix(format!("round {}, {} left", visit.round, self.left(left)));
+                let (visits, left) = (self.visits, self.left(left));
+                bar.set_prefix(format!("{visits}/{all} round {}, {left} left", visit.round));
                 bar.set_message(format!("{} {}", configuration.transport, visit.size));
             }
             Form::Lines => {

@@ -112,6 +112,12 @@ impl RunArgs {
         let class = plan.testbed_class.as_str();
         match (self.is_remote(), class == "local") {
             (true, false) | (false, true) => Ok(()),
+            (false, false) if self.resume.is_some() => {
+                let cause = anyhow::anyhow!("this result is of agents, and no --active is given");
+                let hint =
+                    "name those of the first part: --active NAME, and --passive or --test as there";
+                Err(Failure::usage(cause).hint(hint))
+            }
             (false, false) => {
                 let cause = anyhow::anyhow!(
                     "testbed_class = \"{class}\": this run is on the local testbed; write \"local\""

@@ -48,7 +48,7 @@ impl Watcher for Progressing {
         match &self.form {
             Form::Bar(bar) => {
                 bar.set_length(progress.total);
-                bar.set_prefix(figures(progress));
+                bar.set_prefix(short(progress));
                 bar.set_position(progress.done);
             }
             Form::Lines => output::message(&line(record, progress)),
@@ -61,13 +61,22 @@ impl Watcher for Progressing {
     }
 }
 
-/// `pass 2 of 2 to 5, 14 s to 60 s left, BTU 1234 Mb/s so far`
+/// `pass 2 of 2 to 5, 14 s to 60 s left, BTU 1234 Mb/s`
 fn figures(progress: &Progress) -> String {
     let Progress { pass, least_passes: least, most_passes: most, .. } = progress;
     let of = if least == most { least.to_string() } else { format!("{least} to {most}") };
-    let btu =
-        progress.btu_mbps.map_or_else(String::new, |btu| format!(", BTU {btu:.0} Mb/s so far"));
-    format!("pass {pass} of {of}, {} left{btu}", range(progress.left))
+    format!("pass {pass} of {of}, {} left{}", range(progress.left), score(progress))
+}
+
+/// The score so far.
+fn score(progress: &Progress) -> String {
+    progress.btu_mbps.map_or_else(String::new, |btu| format!(", BTU {btu:.0} Mb/s"))
+}
+
+/// `12/246 14 s to 60 s left, BTU 1234 Mb/s`: what leaves room for the name of a cell in 80 columns.
+fn short(progress: &Progress) -> String {
+    let Progress { done, total, left, .. } = progress;
+    format!("{done}/{total} {} left{}", range(*left), score(progress))
 }
 
 /// `41 s`, `14 s to 60 s`, `at most 4 s`

@@ -55,9 +55,10 @@ impl Progress {
         self.gauge.clear();
         let Form::Bar(bar) = &self.form else { return None };
         // Where runs are decided on the way, this one is the last that is known.
-        bar.set_length(count(self.lengths.len().max(self.done + 1)));
+        let known = self.lengths.len().max(self.done + 1);
+        bar.set_length(count(known));
         bar.set_position(count(self.done));
-        bar.set_prefix(format!("pass {pass}"));
+        bar.set_prefix(format!("{}/{known} pass {pass}", self.done));
         bar.set_message(cell.label.clone());
         let label = cell.label.clone();
         Ticking::begin(Moving {

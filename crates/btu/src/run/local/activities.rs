@@ -113,7 +113,10 @@ pub(in crate::run) fn directory(
     };
     let chosen = activity::choose_directory(asked.as_deref(), &candidates, in_memory);
     let chosen = chosen.map_err(|error| match (&args.io_dir, asked) {
-        (Some(_), _) => Failure::usage(error),
+        (Some(own), _) => {
+            let option = format!("--io-dir {}", own.display());
+            Failure::usage(anyhow::Error::new(error).context(option))
+        }
         (None, Some(_)) => Failure::environment(error)
             .hint("the activity io worked there in the first part; start a new run to use another"),
         (None, None) => {

@@ -31,8 +31,8 @@ impl RemoteRunner {
             match self.try_again(&before) {
                 Ok(()) => return Ok(()),
                 Err(failure) if retries.are_over() => return Err(failure),
-                // It is there, and not as it was: somebody may set it back.
-                Err(failure) if failure.exit == Exit::Usage && !is_said => {
+                // Somebody is there, and not as before: it may be set back.
+                Err(failure) if is_of_another(&failure) && !is_said => {
                     output::message(&told(&failure));
                     is_said = true;
                 }
@@ -60,6 +60,12 @@ impl RemoteRunner {
         self.boxes = boxes;
         Ok(())
     }
+}
+
+/// True where an agent is not as it was, or another host has its address.
+fn is_of_another(failure: &Failure) -> bool {
+    let fault = failure.cause.downcast_ref::<Fault>();
+    failure.exit == Exit::Usage || matches!(fault, Some(Fault::Stranger(_)))
 }
 
 /// A failure with its remedy, in one line.
