@@ -253,6 +253,10 @@ fn an_emulator_at_its_limit_makes_a_lower_bound() {
     let sample = run_of(Case::SendDelayed, vec![delayed()]);
     let found = run(&sample, &plan("btu-26"), rate).to_string();
     assert!(found.contains("goodput 64 Mb/s > half of the emulator's own 120 Mb/s"), "{found}");
+    // A rate that was asked for is no limit of the emulator.
+    let chain = vec!["delay 5ms".into(), "rate 120Mbit/s queue 30pkt".into()];
+    let asked = run_of(Case::SendDelayed, vec![DirectionSample { chain, ..delayed() }]);
+    assert_eq!(run(&asked, &plan("btu-26"), rate), Verdict::Valid);
 }
 
 #[test]

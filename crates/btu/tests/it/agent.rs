@@ -327,6 +327,22 @@ fn the_policy_of_the_agent_wins() {
     });
 }
 
+/// Whoever was installed anew has another key: no network is to blame.
+#[test]
+fn another_host_in_an_agents_place_is_called_that() {
+    isolated("agent::another_host_in_an_agents_place_is_called_that", || {
+        let hosts = Hosts::new();
+        drop(hosts.lab1(&[]));
+        std::fs::remove_dir_all(hosts.state("0")).unwrap();
+        let other = hosts.agent(0, &[]);
+        let refused = hosts.run(SOME, "refused", &["--active", "lab1"]).ends_with(4);
+        let id = other.id();
+        let told = format!("another host answers there: {}", id.as_str().unwrap());
+        assert!(said(&refused).contains(&told), "{}", said(&refused));
+        assert!(said(&refused).contains("hint: pair again"), "{}", said(&refused));
+    });
+}
+
 #[test]
 fn an_agent_without_peers_is_not_reachable_from_outside() {
     let folder = tempfile::tempdir().unwrap();
