@@ -362,6 +362,10 @@ fn what_cannot_be_asked_for_is_refused_with_the_remedy() {
     assert!(refused(&["--resume", "out", "tcp"]).contains("cannot be used with"));
     assert!(refused(&["udp", "--header", "16B"]).contains("over udp would be two messages"));
     assert!(refused(&["--mtu", "67B"]).contains("--mtu 67B: write 68B to 65535B"));
+    assert!(refused(&["--mss", "1B"]).contains("--mss 1B: write 88B to 32767B"));
+    let larger = refused(&["--receive-buffer", "4GiB"]);
+    assert!(larger.contains("--receive-buffer 4GiB: write 1B to 1073741823B"), "{larger}");
+    assert!(refused(&["--patience", "0s"]).contains("write a time above 0"));
     assert!(refused(&["--peer", "lab9", "--on", "loopback"]).contains("cannot be used with"));
     let lacking = |args: &[&str], said: &str| {
         let told = refused(args);
