@@ -9,7 +9,7 @@ pub const PINGPONG_SCHEMA_VERSION: &str = "1.4.0";
 /// Version of the shape of a traffic measurement's `result.json`.
 pub const TRAFFIC_SCHEMA_VERSION: &str = "3.2.0";
 /// Version of the shape of the document of `btu explain --json`.
-pub(crate) const EXPLAIN_SCHEMA_VERSION: &str = "1.2.0";
+pub(crate) const EXPLAIN_SCHEMA_VERSION: &str = "1.3.0";
 /// Version of the shape of the document of `btu explain DIR --json`, the second runs of a result.
 pub const SECOND_RUNS_SCHEMA_VERSION: &str = "1.0.0";
 /// Version of the shape of the document of `btu score --json`.

@@ -121,7 +121,7 @@ fn a_corrupted_line_in_the_middle_is_named_and_nothing_behind_it_is_lost() {
     assert_eq!(std::fs::read(&samples).unwrap(), bytes, "the journal is as it was");
     let salvaged = report(&result, &["--salvage", "--json"]);
     assert_eq!(salvaged.status.code(), Some(0));
-    let document: serde_json::Value = serde_json::from_slice(&salvaged.stdout).unwrap();
+    let document: Value = serde_json::from_slice(&salvaged.stdout).unwrap();
     let reasons = document["not_rankable_reasons"].to_string();
     assert!(reasons.contains("the journal is damaged"), "{reasons}");
 }
