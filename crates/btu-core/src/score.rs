@@ -70,7 +70,9 @@ pub fn score(runs: &[Figure]) -> Score {
     let cells = fold_repeats(runs);
     let names = distinct(cells.iter().map(|cell| cell.application.as_str()));
     let mut classes: BTreeMap<&str, Vec<&Figure>> = BTreeMap::new();
-    cells.iter().for_each(|cell| classes.entry(&cell.application).or_default().push(cell));
+    for cell in &cells {
+        classes.entry(&cell.application).or_default().push(cell);
+    }
     let of = |name: &&str| Some(class_score(name, classes.get(name)?));
     let applications: Vec<ClassScore> = names.iter().filter_map(of).collect();
     let over = |figure: fn(&ClassScore) -> Option<f64>| mean_of(applications.iter().map(figure));
