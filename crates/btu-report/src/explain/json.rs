@@ -122,6 +122,6 @@ mod tests {
         let explained = explain("a", &analysis, &Evidence::default(), 1);
         let mut found = BTreeSet::new();
         keys(&document(&explained), "", &mut found);
-        assert_eq!((EXPLAIN_SCHEMA_VERSION, found.len()), ("1.2.0", 136), "{found:#?}");
+        assert_eq!((EXPLAIN_SCHEMA_VERSION, found.len()), ("1.3.0", 140), "{found:#?}");
     }
 }
