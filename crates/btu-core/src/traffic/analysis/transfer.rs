@@ -23,8 +23,6 @@ pub struct Transfer {
     pub mean_rtt: Option<Nanos>,
     /// What the path carries of TCP payload: the bottleneck less headers.
     pub ideal: BitRate,
-    /// What it carries on the wire.
-    pub bandwidth: BitRate,
 }
 
 /// The figures of RFC 6349.
@@ -36,7 +34,7 @@ pub struct TransferFigures {
     pub efficiency_percent: f64,
     /// Mean round trip less the idle one, over the idle one, percent (4.3); `None` without the former.
     pub buffer_delay_percent: Option<f64>,
-    /// Bandwidth-delay product of the idle path, by its bandwidth on the wire (3.3.1).
+    /// Bandwidth-delay product of the idle path (3.3.1), of payload: a window counts no headers.
     pub bdp: Bytes,
 }
 
@@ -55,7 +53,7 @@ impl Transfer {
                 buffer_delay_percent: self
                     .mean_rtt
                     .map(|mean| 100.0 * (mean.seconds() - base) / base),
-                bdp: self.bandwidth.amount_in(self.base_rtt),
+                bdp: self.ideal.amount_in(self.base_rtt),
             }
         })
     }
@@ -77,7 +75,6 @@ mod tests {
             base_rtt: Nanos::from_millis(25),
             mean_rtt: Some(Nanos::from_millis(32)),
             ideal: BitRate::new(100_000_000),
-            bandwidth: BitRate::new(100_000_000),
         };
         let figures = transfer.figures().unwrap();
         assert!((figures.time_ratio - 1.5).abs() < 1e-9);

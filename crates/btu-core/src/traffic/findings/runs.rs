@@ -137,12 +137,11 @@ impl<'a> Runs<'a> {
             .group(Group::Idle)
             .find_map(|(_, run)| run.flows().next()?.least_rtt_ns)
             .filter(|rtt| *rtt > Nanos::ZERO);
-        let frame = self.full_frame();
-        let full = self.frame(frame).and_then(|found| found.throughput_fps);
+        let full = self.frame(self.full_frame()).and_then(|found| found.throughput_fps);
         let Some((idle, full)) = idle.zip(full) else { return Vec::new() };
         let found = self
             .group(Group::Transfer)
-            .filter_map(|(cell, run)| transfer(cell, run.flows().next()?, idle, (frame, full)));
+            .filter_map(|(cell, run)| transfer(cell, run.flows().next()?, idle, full));
         let mut found: Vec<TransferFinding> = found.collect();
         found.sort_by(|a, b| a.share.total_cmp(&b.share));
         found
@@ -150,12 +149,7 @@ impl<'a> Runs<'a> {
 }
 
 /// Payload of a full frame is what the largest segment of the connection holds.
-fn transfer(
-    cell: &Cell,
-    flow: &FlowSample,
-    idle: Nanos,
-    (frame, full_fps): (Frame, f64),
-) -> Option<TransferFinding> {
+fn transfer(cell: &Cell, flow: &FlowSample, idle: Nanos, full_fps: f64) -> Option<TransferFinding> {
     let segment = float(flow.sender_options.mss_bytes?);
     let ideal = full_fps * segment * 8.0;
     let (acknowledged, again) = (flow.acknowledged_bytes?, flow.retransmitted_bytes?);
@@ -167,7 +161,6 @@ fn transfer(
         base_rtt: idle,
         mean_rtt: flow.places.map(|places| nanos(places.least_rtt_s + places.queueing_s)),
         ideal: BitRate::new(rounded(ideal)),
-        bandwidth: BitRate::new(rounded(full_fps * frame.wire_bits())),
     };
     Some(TransferFinding {
         share: cell.x,

@@ -107,6 +107,12 @@ pub(in crate::traffic) fn full_frame(found: Option<&PathMtuFigures>) -> Frame {
     known.map_or(FULL_FRAME, Frame)
 }
 
+/// What a segment of this frame holds, with the option of timestamps that Linux has in each.
+fn payload(frame: Frame) -> Bytes {
+    let segment = u64::from(frame.0).saturating_sub(ETHERNET + headers(false).count());
+    Bytes::new(segment.clamp(MSS.start().count(), MSS.end().count()) - TIMESTAMPS)
+}
+
 /// The transport of a transfer, as a scenario may say it. Where packets of the device do not come through, segments are as
 /// small as the path wants them, whether or not its routers say so.
 fn transport(window: u64, found: Option<&PathMtuFigures>) -> String {
@@ -138,15 +144,15 @@ fn windows(seen: &SoFar<'_>) -> Option<Vec<Share>> {
     Some(windows)
 }
 
-/// The bandwidth-delay product of the idle path, bytes: its bandwidth is that of full frames on the wire (3.3.1).
+/// The bandwidth-delay product of the idle path (3.3.1), bytes of payload: a window counts no headers.
 fn product(seen: &SoFar<'_>) -> Option<f64> {
     let rtt = seen
         .made()
         .find(|made| made.cell.group == Group::Idle)
         .and_then(|made| made.run.flows().next()?.least_rtt_ns)?;
     let full = full_frame(path_mtu(seen).as_ref());
-    let bandwidth = float(seen.bounds(full)?.lower?.bit_per_second());
-    let product = bandwidth / 8.0 * rtt.seconds();
+    let frames_s = float(seen.bounds(full)?.lower?.bit_per_second()) / full.wire_bits();
+    let product = frames_s * float(payload(full).count()) * rtt.seconds();
     (product > 0.0).then_some(product)
 }
 
@@ -168,6 +174,8 @@ fn transfer(seen: &SoFar<'_>, share: &Share) -> Option<Cell> {
 const FULL_FRAME: Frame = Frame(1518);
 /// Header and checksum of a frame.
 const ETHERNET: u64 = 18;
+/// The TCP option, padded.
+const TIMESTAMPS: u64 = 12;
 /// 30 s of a transfer, 1 s of a timer.
 const TIMERS_OF_A_TRANSFER: u64 = 30;
 /// On a path without delay, while others use the CPU.

@@ -117,7 +117,7 @@ pub struct PathMtuResult {
 pub struct TransferResult {
     /// Window in products of `product_bytes`, to a thousandth.
     pub window_share: f64,
-    /// Bandwidth-delay product of the idle path, bytes: what full frames have on the wire, by the round trip.
+    /// Bandwidth-delay product of the idle path, bytes of payload: a window counts no headers.
     pub product_bytes: u64,
     /// What arrived, payload, bit/s.
     pub goodput_bit_s: f64,
