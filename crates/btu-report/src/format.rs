@@ -17,6 +17,7 @@ use crate::comparison::ComparisonDocument;
 use crate::document::Document;
 use crate::ranking::Ranking;
 
+pub use text::hanging;
 pub use text::headline_text;
 
 pub(crate) use html::page;

@@ -55,6 +55,7 @@ pub use format::FORMATS;
 pub use format::Format;
 pub use format::Report;
 pub use format::UnknownFormat;
+pub use format::hanging;
 pub use format::headline_text;
 pub use format::render;
 pub use format::render_content;

@@ -11,6 +11,31 @@ pub(crate) fn figure(value: f64) -> String {
     fixed(value, decimals_for(value))
 }
 
+/// A figure that may be any number: beyond what has readable digits, in powers of ten.
+pub(crate) fn any_figure(value: f64) -> String {
+    let is_tiny = value != 0.0 && value.abs() < LEAST_DIGITS;
+    if is_tiny { powers(value) } else { any(value, figure) }
+}
+
+/// A percentage that may be any number.
+pub(crate) fn any_percent(value: f64) -> String {
+    any(value, percent)
+}
+
+fn any(value: f64, form: fn(f64) -> String) -> String {
+    if value.is_finite() && value.abs() >= MOST_DIGITS { powers(value) } else { form(value) }
+}
+
+/// `3.16e45`
+fn powers(value: f64) -> String {
+    format!("{value:.2e}")
+}
+
+/// Below, six decimals leave hardly a digit.
+const LEAST_DIGITS: f64 = 1e-5;
+/// From here on nobody counts the digits.
+const MOST_DIGITS: f64 = 1e9;
+
 /// A figure with its unit; a whole count, which has none, has no decimals either, nor has nothing.
 pub(crate) fn measured(value: f64, unit: &str) -> String {
     let is_count = value == 0.0 || (unit.is_empty() && value.fract() == 0.0);
@@ -92,6 +117,15 @@ mod tests {
             shown(&[5412.4, 99.96, 87.34, 9.996, 2.868, 0.0412, 0.000_412, 0.0]),
             ["5412", "100", "87.3", "10.0", "2.87", "0.0412", "0.000412", "0.000000"]
         );
+    }
+
+    #[test]
+    fn what_has_too_many_digits_is_shown_in_powers_of_ten() {
+        let shown = [3.1623e45, 1e9, 999_999_999.0, 1e-5, 9.9e-6, 1e-90, 0.0].map(any_figure);
+        let wanted =
+            ["3.16e45", "1.00e9", "999999999", "0.000010", "9.90e-6", "1.00e-90", "0.000000"];
+        assert_eq!(shown, wanted);
+        assert_eq!([1e102, 25.0, 1e-9].map(any_percent), ["1.00e102", "25.0", "0.0"]);
     }
 
     #[test]

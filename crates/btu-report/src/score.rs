@@ -46,8 +46,10 @@ struct Versioned<'s> {
 }
 
 fn figures(score: &TableScore) -> Vec<Pair> {
-    let mbps = |value: Option<f64>| value.map(|value| format!("{} Mb/s", number::figure(value)));
-    let percent = |value: Option<f64>| value.map(|value| format!("{} %", number::percent(value)));
+    let mbps =
+        |value: Option<f64>| value.map(|value| format!("{} Mb/s", number::any_figure(value)));
+    let percent =
+        |value: Option<f64>| value.map(|value| format!("{} %", number::any_percent(value)));
     let partial = if score.partial { "  PARTIAL" } else { "" };
     let pair = |name: &str, value: Option<String>, reason: &Option<String>| {
         Pair::new(name, value.or_else(|| reason.clone()).unwrap_or_else(|| "none".to_owned()))
@@ -63,7 +65,7 @@ fn figures(score: &TableScore) -> Vec<Pair> {
         ),
     ];
     let means = [score.goodput_am_mbps, score.goodput_gm_mbps, score.goodput_hm_mbps];
-    let [am, gm, hm] = means.map(number::figure_or_none);
+    let [am, gm, hm] = means.map(|mean| or_none(mean, number::any_figure));
     pairs.push(Pair::new("Loaded cells", format!("AM {am}, GM {gm}, HM {hm} Mb/s")));
     pairs.push(Pair::new(
         "Table",
@@ -76,10 +78,10 @@ fn classes(score: &TableScore) -> Table {
     let row = |class: &ClassResult| {
         vec![
             class.name.clone(),
-            number::figure_or_none(class.btu_mbps),
-            number::figure_or_none(class.btu_idle_mbps),
-            number::percent_or_none(class.penalty_percent),
-            number::percent_or_none(class.penalty_classic_percent),
+            or_none(class.btu_mbps, number::any_figure),
+            or_none(class.btu_idle_mbps, number::any_figure),
+            or_none(class.penalty_percent, number::any_percent),
+            or_none(class.penalty_classic_percent, number::any_percent),
         ]
     };
     Table {
@@ -96,11 +98,32 @@ fn classes(score: &TableScore) -> Table {
     }
 }
 
+/// A table from outside may hold any number.
+fn or_none(value: Option<f64>, form: fn(f64) -> String) -> String {
+    value.map_or_else(|| number::NONE.to_owned(), form)
+}
+
 #[cfg(test)]
 mod tests {
     use btu_core::score::score_table;
 
     use super::*;
+
+    /// The least and the most that a table may hold.
+    #[test]
+    fn extremes_are_shown_in_powers_of_ten() {
+        let cells = ["1e-100", "1e100"].map(|figure| {
+            format!(
+                r#"{{"cells": [{{"case": "SEND", "application": "audio", "activity": "cpu",
+                    "goodput_mbps": {figure}, "slowdown": {figure}}}]}}"#
+            )
+        });
+        for (cells, shown) in cells.iter().zip(["1.00e-100 Mb/s", "1.00e100 Mb/s"]) {
+            let text = score_text(&score_table(cells).unwrap());
+            assert!(text.contains(shown), "{text}");
+            assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        }
+    }
 
     #[test]
     fn a_table_of_two_cells_reads_as_text() {

@@ -153,12 +153,21 @@ fn path(journal: &Journal) -> String {
 
 /// `1.71 Mb/s`, `482 kb/s`.
 fn rate(bit_s: f64) -> String {
-    let (value, unit) = match bit_s {
-        ..1e6 => (bit_s / 1e3, "kb/s"),
-        1e6..1e9 => (bit_s / 1e6, "Mb/s"),
-        _ => (bit_s / 1e9, "Gb/s"),
-    };
-    crate::number::measured(value, unit)
+    let Unit(size, name) = unit_of(bit_s);
+    crate::number::measured(bit_s / size, name)
+}
+
+/// How much one of it is, and its name.
+#[derive(Clone, Copy)]
+struct Unit(f64, &'static str);
+
+/// The unit in which a rate is told, wherever it is.
+fn unit_of(bit_s: f64) -> Unit {
+    match bit_s {
+        ..1e6 => Unit(1e3, "kb/s"),
+        1e6..1e9 => Unit(1e6, "Mb/s"),
+        _ => Unit(1e9, "Gb/s"),
+    }
 }
 
 /// `54.5 s`, `29.4 ms`, `12.1 us`; a dash where there is none.
@@ -166,10 +175,15 @@ fn span(seconds: Option<f64>) -> String {
     let Some(seconds) = seconds.filter(|seconds| seconds.is_finite()) else {
         return crate::number::NONE.to_owned();
     };
-    let (value, unit) = match seconds.abs() {
-        ..1e-3 => (seconds * 1e6, "us"),
-        1e-3..1.0 => (seconds * 1e3, "ms"),
-        _ => (seconds, "s"),
-    };
-    crate::number::measured(value, unit)
+    let Unit(size, name) = unit_of_time(seconds);
+    crate::number::measured(seconds / size, name)
+}
+
+/// The unit in which a time is told.
+fn unit_of_time(seconds: f64) -> Unit {
+    match seconds.abs() {
+        ..1e-3 => Unit(1e-6, "us"),
+        1e-3..1.0 => Unit(1e-3, "ms"),
+        _ => Unit(1.0, "s"),
+    }
 }

@@ -112,6 +112,11 @@ pub(crate) fn seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("write a whole number from 0 to {}", u64::MAX))
 }
 
+/// The value of a `--reconnect`.
+pub(crate) fn seconds(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| format!("write a whole number of seconds from 0 to {}", u32::MAX))
+}
+
 /// Whoever writes a verb that there is not is told those that there are in its place. `words` is the
 /// command line.
 fn with_verbs(mut error: clap::Error, words: &[OsString]) -> clap::Error {

@@ -82,7 +82,8 @@ pub(crate) fn shown(command: &Command) -> impl Iterator<Item = &Command> {
 }
 
 fn page(command: &Command) -> Page {
-    let man = Man::new(command.clone());
+    // The program, not the verb, is where a page comes from.
+    let man = Man::new(command.clone()).source(concat!("btu ", env!("CARGO_PKG_VERSION")));
     let (name, mut roff) = (man.get_filename(), Vec::new());
     // Writing to memory does not fail.
     drop(man.render(&mut roff));

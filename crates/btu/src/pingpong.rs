@@ -43,9 +43,11 @@ pub(crate) fn pingpong(args: &PingPongArgs) -> Result<Exit, Failure> {
     finish::finish(args, &mut started.journal, ending, &interrupt)
 }
 
-/// Prints what would be measured.
+/// Prints what would be measured. Refuses what the run would refuse before it measures.
 fn dry_run(args: &PingPongArgs) -> Result<Exit, Failure> {
     let plan = args.plan()?;
+    import::lines(&args.import)?;
+    path::named(&plan)?;
     let (sweep, search) = plan.estimate();
     if args.json {
         output::json(&serde_json::json!({

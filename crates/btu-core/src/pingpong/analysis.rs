@@ -40,7 +40,7 @@ pub struct Analysis {
     pub overlaid: Vec<Overlaid>,
     /// Transports that were asked for and are not there, with the reason.
     pub missing: Vec<(String, String)>,
-    /// False where the measurement was cut short.
+    /// False where the measurement was cut short, or a size has a fault in the place of a result.
     pub complete: bool,
 }
 
@@ -97,13 +97,10 @@ pub fn analyse(journal: &Journal) -> Analysis {
         Line::PingPongMissing { transport, reason } => Some((transport.clone(), reason.clone())),
         _ => None,
     });
-    Analysis {
-        reference,
-        overlaid,
-        missing: missing.collect(),
-        complete: journal.is_complete(),
-        curves,
-    }
+    let mut analysis =
+        Analysis { reference, overlaid, missing: missing.collect(), complete: false, curves };
+    analysis.complete = journal.is_complete() && !analysis.has_faults();
+    analysis
 }
 
 /// The visits of one configuration.

@@ -97,7 +97,7 @@ pub struct BurstFinding {
 /// TCP with a window (RFC 6349).
 #[derive(Clone, Debug, PartialEq)]
 pub struct TransferFinding {
-    /// The window in bandwidth-delay products.
+    /// The window in bandwidth-delay products, as it was, not as it was wanted.
     pub share: f64,
     /// The same in bytes, as it was asked for.
     pub label: String,

@@ -63,13 +63,14 @@ fn headline(found: &ComparisonDocument) -> Vec<Block> {
 /// Why figures have no interval, and so no verdict.
 fn unjudged(whole: &[&ChangeResult]) -> Option<String> {
     let reason = whole.iter().find_map(|one| one.ratio_ci95_reason.as_deref())?;
-    Some(format!("Without an interval nothing is called different or the same: {reason}."))
+    Some(format!("Without an interval there is no verdict: {reason}."))
 }
 
 const READING: &str = "btu and idle are in Mb/s, busy and idle host; penalty is how many times \
                        longer the host's own work takes beside the traffic. The interval is that of \
                        the change, over passes. Different: the interval holds no zero, and the change \
-                       exceeds 2 %.";
+                       exceeds 2 %; of a cell after Holm's correction over the table of cells, too. Not \
+                       shown: anything else, so that no difference was shown, and none was ruled out.";
 
 fn conditions(found: &ComparisonDocument) -> Vec<Block> {
     let told = found.conditions.iter().map(|one| {
@@ -156,7 +157,7 @@ fn table(title: &str, changes: &[&ChangeResult], name: impl Fn(&str) -> String) 
 fn verdict(change: &ChangeResult) -> String {
     match change.different {
         Some(true) => "different",
-        Some(false) => "same",
+        Some(false) => "not shown",
         None => "",
     }
     .to_owned()
@@ -196,6 +197,6 @@ mod tests {
         let [sure, unsure] = [figure(None), figure(Some("2 and 5 passes"))];
         assert_eq!(unjudged(&[&sure]), None);
         let said = unjudged(&[&sure, &unsure]).unwrap();
-        assert!(said.ends_with("different or the same: 2 and 5 passes."), "{said}");
+        assert!(said.ends_with("no verdict: 2 and 5 passes."), "{said}");
     }
 }

@@ -69,14 +69,12 @@ fn card(card: &Card) -> String {
     let words: Vec<&str> = card.badges.iter().map(|badge| badge.word).collect();
     let figures = card.figures.iter().enumerate().map(|(place, figure)| {
         let badge = if place == 0 { format!(" **{}**", words.join(", ")) } else { String::new() };
-        format!(
-            "* **{} {} {}**{badge} ({}): {}\n",
-            figure.name,
-            figure.value,
-            figure.unit,
-            escaped(&figure.interval),
-            figure.meaning
-        )
+        let interval = match figure.interval.as_str() {
+            "" => String::new(),
+            interval => format!(" ({})", escaped(interval)),
+        };
+        let value = format!("{} {} {}", figure.name, figure.value, figure.unit);
+        format!("* **{}**{badge}{interval}: {}\n", value.trim_end(), figure.meaning)
     });
     let reasons =
         card.reasons.iter().map(|reason| format!("* not rankable: {}\n", escaped(reason)));
@@ -173,11 +171,36 @@ fn names_somebody(rest: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::document::Figure;
 
     #[test]
     fn no_text_becomes_markup() {
         assert_eq!(escaped("a|b <i>*x*</i>"), "a\\|b &lt;i&gt;\\*x\\*&lt;/i&gt;");
         assert_eq!(escaped("[x](https://e.org)"), "\\[x\\](https&#58;//e.org)");
+    }
+
+    #[test]
+    fn a_figure_without_interval_has_no_parentheses() {
+        let figure = |interval: &str, unit| Figure {
+            name: "W",
+            value: "34.9".to_owned(),
+            unit,
+            interval: interval.to_owned(),
+            meaning: "delay",
+        };
+        let said = card(&Card {
+            figures: vec![figure("34 to 36", "ms"), figure("", "ms"), figure("", "")],
+            badges: Vec::new(),
+            reasons: Vec::new(),
+            sentence: String::new(),
+            facts: Vec::new(),
+        });
+        let wanted = [
+            "* **W 34.9 ms** **** (34 to 36): delay",
+            "* **W 34.9 ms**: delay",
+            "* **W 34.9**: delay",
+        ];
+        assert_eq!(said.lines().take(3).collect::<Vec<_>>(), wanted);
     }
 
     /// What the autolinks of GitHub Flavored Markdown (6.9) look like, in any case.

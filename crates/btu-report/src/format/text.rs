@@ -1,4 +1,5 @@
-//! Plain text for terminals: 80 columns, no escape codes, levels 1 and 2 first.
+//! Plain text for terminals: prose at 80 columns, tables as wide as their columns need, no escape codes, levels 1 and 2
+//! first.
 
 use comfy_table::CellAlignment;
 use comfy_table::ColumnConstraint;
@@ -34,7 +35,7 @@ impl Format for Text {
     }
 
     fn summary(&self) -> &'static str {
-        "plain text, 80 columns"
+        "plain text: prose at 80 columns, tables as wide as they need"
     }
 
     fn render(&self, report: &Report<'_>) -> Vec<u8> {
@@ -57,6 +58,7 @@ pub fn headline_text(document: &Document) -> String {
     shown.map(block).collect::<Vec<_>>().join("\n")
 }
 
+/// Of prose, and of tables whose names may take more lines: numbers stay whole.
 const WIDTH: usize = 80;
 
 /// The section, unless all of its blocks are pictures.
@@ -219,8 +221,8 @@ fn indented(text: &str) -> String {
     text.lines().map(|line| format!("    {line}").trim_end().to_owned() + "\n").collect()
 }
 
-/// The text broken into lines; those after the first stand below the end of `lead`.
-fn hanging(lead: &str, text: &str) -> String {
+/// The text broken into lines of 80 columns; those after the first stand below the end of `lead`.
+pub fn hanging(lead: &str, text: &str) -> String {
     let indent = lead.chars().count();
     let mut out = lead.to_owned();
     let mut used = indent;

@@ -28,6 +28,25 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
 }
 
 fn figures(curve: &Measured) -> Vec<Figure> {
+    if curve.configuration.verify { vec![checked(curve)] } else { timed(curve) }
+}
+
+fn checked(curve: &Measured) -> Figure {
+    Figure {
+        name: "Checked",
+        value: exchanges(curve).to_string(),
+        unit: "",
+        interval: "exchanges, every byte there and back".to_owned(),
+        meaning: "exchanges of visits without a fault",
+    }
+}
+
+/// Those of visits without a fault.
+fn exchanges(curve: &Measured) -> u64 {
+    curve.verified.iter().map(|(_, exchanges)| exchanges).sum()
+}
+
+fn timed(curve: &Measured) -> Vec<Figure> {
     let found = &curve.figures;
     let first = curve.curve.points.first().filter(|point| point.size.count() == 1);
     let interval = match first.map(|point| point.interval_us) {
@@ -91,13 +110,9 @@ fn is_disturbed(seen: &Seen<'_>) -> bool {
 
 /// The first curve as one would say it.
 fn sentence(curve: &Measured) -> String {
-    let found = &curve.figures;
-    let (label, checked) = (&curve.label, curve.configuration.verify);
-    if checked {
-        let exchanges: u64 = curve.verified.iter().map(|(_, exchanges)| exchanges).sum();
-        return format!(
-            "Every byte of {exchanges} exchanges over {label} was checked; nothing was timed."
-        );
+    let (label, found) = (&curve.label, &curve.figures);
+    if curve.configuration.verify {
+        return format!("{}; nothing was timed.", said_of_checks(curve));
     }
     match (found.latency_us, found.peak_mbps, found.half_size_bytes) {
         (Some(latency), Some((peak, size)), Some(half)) => format!(
@@ -115,6 +130,20 @@ fn sentence(curve: &Measured) -> String {
         ),
         (_, None, _) => nothing(),
     }
+}
+
+fn said_of_checks(curve: &Measured) -> String {
+    let (label, exchanges) = (&curve.label, exchanges(curve));
+    let Some(first) = curve.faults.first() else {
+        return format!("Every byte of {exchanges} exchanges over {label} was checked");
+    };
+    let faults = several(curve.faults.len(), "fault");
+    let (size, detail) = (bytes(first.size), &first.detail);
+    let others = match exchanges {
+        0 => String::new(),
+        _ => format!(". Every byte of {exchanges} exchanges of other visits was as it was sent"),
+    };
+    format!("Over {label} {faults} came up, the first with {size}: {detail}{others}")
 }
 
 fn nothing() -> String {
@@ -137,9 +166,11 @@ fn facts(seen: &Seen<'_>) -> Vec<Pair> {
         Pair::new("Host", host_line(&journal.hosts)),
         Pair::new("Path", super::path(journal)),
         Pair::new("Measured", format!("{from}{to}; {visits} in {} order, {rounds}", plan.order)),
-        Pair::new("Statistic", statistic(seen)),
     ];
-    facts.extend(mode.map(|formula| Pair::new("Formula", formula)));
+    if seen.analysis.timed().next().is_some() {
+        facts.push(Pair::new("Statistic", statistic(seen)));
+        facts.extend(mode.map(|formula| Pair::new("Formula", formula)));
+    }
     facts.extend(journal.hosts.note.iter().map(|note| Pair::new("Note", note)));
     facts
 }

@@ -51,7 +51,7 @@ pub struct PingPongDocument {
     pub started_at: Option<String>,
     /// When it ended, UTC, RFC 3339; null where it was cut short.
     pub finished_at: Option<String>,
-    /// False where it was cut short.
+    /// False where it was cut short, or a size has a fault in the place of a result: `faults` of its curve.
     pub complete: bool,
     /// One entry per configuration, in the order of the plan.
     pub curves: Vec<CurveResult>,

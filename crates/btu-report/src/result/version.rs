@@ -5,9 +5,9 @@
 /// Version of the shape of a run's `result.json`.
 pub const SCHEMA_VERSION: &str = "1.2.0";
 /// Version of the shape of a ping-pong's `result.json`.
-pub const PINGPONG_SCHEMA_VERSION: &str = "1.4.0";
+pub const PINGPONG_SCHEMA_VERSION: &str = "1.5.0";
 /// Version of the shape of a traffic measurement's `result.json`.
-pub const TRAFFIC_SCHEMA_VERSION: &str = "3.2.0";
+pub const TRAFFIC_SCHEMA_VERSION: &str = "3.3.0";
 /// Version of the shape of the document of `btu explain --json`.
 pub(crate) const EXPLAIN_SCHEMA_VERSION: &str = "1.3.0";
 /// Version of the shape of the document of `btu explain DIR --json`, the second runs of a result.
@@ -54,6 +54,10 @@ pub(crate) fn is_later_rule(minor: u32, name: &str) -> bool {
 
 /// The minor version of a traffic result from which on a sheet has a line for each figure of which it has no value, too.
 pub(crate) const EVERY_LINE_SINCE: u32 = 1;
+/// That from which on the knee of delay of a sheet names the loads alone that it is fitted to.
+pub(crate) const FITTED_LOADS_SINCE: u32 = 3;
+/// The minor version of the result of a ping-pong from which on one with faults is not complete.
+pub(crate) const FAULTS_COUNT_SINCE: u32 = 5;
 
 /// The major versions before the present one, by verb, each with its last minor one: only these were ever written.
 static EARLIER: &[(&str, u32, u32)] = &[("traffic", 1, 7), ("traffic", 2, 0)];

@@ -13,9 +13,12 @@ use btu_core::traffic::study::SheetLine;
 use btu_core::words::several;
 
 use super::Seen;
+use super::Unit;
 use super::figures;
 use super::rate;
 use super::span;
+use super::unit_of;
+use super::unit_of_time;
 use crate::document::Badge;
 use crate::document::Block;
 use crate::document::Card;
@@ -38,21 +41,14 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
 fn card(analysis: &Analysis) -> Vec<Figure> {
     let mut figures = Vec::new();
     if let Some(mu) = analysis.mu {
-        figures.push(megabits("mu", mu, "what one full stream gets"));
+        figures.push(of_rate("mu", mu, "what one full stream gets"));
     }
     if let Some(knee) = analysis.knee {
-        let bounds = knee.interval.map(|interval| [interval.low / 1e6, interval.high / 1e6]);
-        figures.push(Figure {
-            name: "Knee",
-            value: number::figure(knee.knee / 1e6),
-            unit: "Mb/s",
-            interval: if knee.passes < knee.made {
-                format!("no interval: {} of {} passes have a knee", knee.passes, knee.made)
-            } else {
-                interval(bounds)
-            },
-            meaning: "the load beyond which the path carries no more",
-        });
+        let value = Estimate { value: knee.knee, interval: knee.interval, passes: knee.passes };
+        let told = of_rate("Knee", value, "the load beyond which the path carries no more");
+        let some = format!("no interval: {} of {} passes have a knee", knee.passes, knee.made);
+        let interval = if knee.passes < knee.made { some } else { told.interval };
+        figures.push(Figure { interval, ..told });
     }
     figures.extend(without_loss(&analysis.findings));
     figures.extend(capacity(analysis));
@@ -65,14 +61,12 @@ fn card(analysis: &Analysis) -> Vec<Figure> {
             ("Departure", all(|cell| cell.departure), "bytes that the receiving users read"),
         ];
         for (name, value, meaning) in rates {
-            figures.extend(value.map(|value| megabits(name, value, meaning)));
+            figures.extend(value.map(|value| of_rate(name, value, meaning)));
         }
-        figures.extend(all(|cell| cell.window_delay).map(|delay| Figure {
-            name: "W",
-            value: number::figure(delay.value * 1e3),
-            unit: "ms",
-            interval: String::new(),
-            meaning: "mean delay of a byte by Little's formula, within the duration",
+        figures.extend(all(|cell| cell.window_delay).map(|delay| {
+            let meaning = "mean delay of a byte by Little's formula, within the duration";
+            let unit = unit_of_time(delay.value);
+            plain("W", value_in(unit, delay.value), unit.1, meaning)
         }));
     }
     figures
@@ -83,18 +77,19 @@ fn without_loss(findings: &Findings) -> Option<Figure> {
     let largest = findings.frames.last()?;
     let rate = largest.wire_bit_s(largest.throughput_fps?);
     let meaning = "the highest load of the largest frame without loss, on the wire";
-    Some(plain("Throughput", megabits_of(rate), "Mb/s", meaning))
+    let unit = unit_of(rate);
+    Some(plain("Throughput", value_in(unit, rate), unit.1, meaning))
 }
 
 /// A sheet has a search in each pass, and its figure is their mean; a method by itself has their median.
 fn capacity(analysis: &Analysis) -> Option<Figure> {
     let of_sheet = on_sheet(analysis, "capacity_bit_s");
     let found = &analysis.findings.capacities;
-    let own: Vec<f64> = found.iter().map(|one| one.figures.capacity_bit_s / 1e6).collect();
-    let (megabits, at_least) =
-        of_sheet.and_then(|line| Some((line.value? / 1e6, line.at_least))).or_else(|| {
-            Some((median(&own)?, found.iter().any(|one| one.figures.is_lower_bound)))
-        })?;
+    let own: Vec<f64> = found.iter().map(|one| one.figures.capacity_bit_s).collect();
+    let (rate, at_least) = of_sheet
+        .and_then(|line| Some((line.value?, line.at_least)))
+        .or_else(|| Some((median(&own)?, found.iter().any(|one| one.figures.is_lower_bound))))?;
+    let unit = unit_of(rate);
     let (sign, meaning) = if at_least {
         (
             ">= ",
@@ -103,9 +98,10 @@ fn capacity(analysis: &Analysis) -> Option<Figure> {
     } else {
         ("", "the most that came, at the IP layer (RFC 9097)")
     };
-    let figure = plain("Capacity", format!("{sign}{}", number::figure(megabits)), "Mb/s", meaning);
+    let figure = plain("Capacity", format!("{sign}{}", value_in(unit, rate)), unit.1, meaning);
+    let own: Vec<f64> = own.iter().map(|rate| rate / unit.0).collect();
     Some(Figure {
-        interval: of_sheet.map_or_else(|| range(&own), |line| bounds(line, 1e6)),
+        interval: of_sheet.map_or_else(|| range(&own), |line| bounds(line, unit.0)),
         ..figure
     })
 }
@@ -153,19 +149,21 @@ fn bounds(line: &SheetLine, unit: f64) -> String {
     interval(line.interval.map(|bounds| [bounds.low / unit, bounds.high / unit]))
 }
 
-fn megabits_of(bit_s: f64) -> String {
-    number::figure(bit_s / 1e6)
-}
-
 /// Without an interval.
 fn plain(name: &'static str, value: String, unit: &'static str, meaning: &'static str) -> Figure {
     Figure { name, value, unit, interval: String::new(), meaning }
 }
 
-fn megabits(name: &'static str, value: Estimate, meaning: &'static str) -> Figure {
-    let bounds = value.interval.map(|bounds| [bounds.low / 1e6, bounds.high / 1e6]);
-    let value = number::figure(value.value / 1e6);
-    Figure { name, value, unit: "Mb/s", interval: interval(bounds), meaning }
+/// In the unit that sentences and tables have for it.
+fn of_rate(name: &'static str, rate: Estimate, meaning: &'static str) -> Figure {
+    let unit = unit_of(rate.value);
+    let bounds = rate.interval.map(|bounds| [bounds.low / unit.0, bounds.high / unit.0]);
+    let value = value_in(unit, rate.value);
+    Figure { name, value, unit: unit.1, interval: interval(bounds), meaning }
+}
+
+fn value_in(Unit(size, _): Unit, value: f64) -> String {
+    if value == 0.0 { "0".to_owned() } else { number::figure(value / size) }
 }
 
 /// A chance; of a tiny one nobody knows more than that.

@@ -11,7 +11,10 @@ use btu_core::pingpong::journal::Journal;
 use btu_core::pingpong::plan::ChasmSearch;
 use btu_core::pingpong::plan::Plan;
 use btu_core::pingpong::plan::SizeChoice;
+use btu_core::pingpong::sample::Ended;
+use btu_core::pingpong::sample::Fault;
 use btu_core::pingpong::sample::Line;
+use btu_core::pingpong::sample::Times;
 use btu_core::pingpong::schedule::Schedule;
 use btu_core::pingpong::simulated::Dip;
 use btu_core::pingpong::simulated::Noise;
@@ -115,6 +118,43 @@ fn the_page_has_three_graphs_of_all_curves_with_their_tables() {
     // Points and intervals of four curves; the chasm as a shaded range in the throughput graph alone.
     assert_eq!(page.matches("<path class=\"interval ").count(), 3 * 2 + 1);
     assert_eq!(page.matches("<rect class=\"chasm\"").count(), 2);
+}
+
+/// The same journal of a pass in which every byte was checked, and wrong in blocks of one byte.
+fn checked(is_wrong: bool) -> Journal {
+    let mut journal = journal();
+    journal.lines.retain(|line| !matches!(line, Line::PingPongAnswer { .. }));
+    for line in &mut journal.lines {
+        match line {
+            Line::PingPongConfiguration { configuration, .. } => configuration.verify = true,
+            Line::PingPongVisit(sample) => {
+                (sample.times, sample.verified) = (Times::default(), 10);
+                if is_wrong && sample.size_bytes.count() == 1 {
+                    let detail = "exchange 5: another byte".to_owned();
+                    sample.ended = Ended::Failed { fault: Fault::Corrupted, detail };
+                    sample.verified = 0;
+                }
+            }
+            _ => {}
+        }
+    }
+    journal
+}
+
+#[test]
+fn what_was_checked_is_complete_where_nothing_was_wrong_and_has_no_figures_of_time() {
+    for is_wrong in [false, true] {
+        let journal = checked(is_wrong);
+        let text = rendered("text", &journal);
+        assert_eq!(text.contains("INCOMPLETE, FAULTS"), is_wrong, "{text}");
+        assert_eq!(text.contains(" COMPLETE"), !is_wrong, "{text}");
+        assert_eq!(pingpong_result(&journal, &analyse(&journal)).complete, !is_wrong);
+        let said = if is_wrong { "the first with 1 B: exchange 5" } else { "Every byte of" };
+        assert!(text.contains(said) && text.contains("Checked "), "{text}");
+        let timed = ["Latency", "Peak", "n1/2  ", "Formula", "Statistic"];
+        let is_of_time = |line: &str| timed.iter().any(|figure| line.starts_with(figure));
+        assert!(!text.lines().take(12).any(is_of_time), "{text}");
+    }
 }
 
 #[test]

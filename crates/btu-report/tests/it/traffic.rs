@@ -566,6 +566,16 @@ fn what_users_noticed_and_what_was_held_back_stand_in_every_form() {
     }
 }
 
+#[test]
+fn a_headline_has_the_unit_of_its_sentence() {
+    let text = rendered("text", &journal(Study::Scenario, &[400]));
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        text.contains("Arrival 240 kb/s") && text.contains("1 flow offered 240 kb/s"),
+        "{text}"
+    );
+}
+
 /// A card of several cells is about the one in which most departed, and names it.
 #[test]
 fn a_sweep_without_a_knee_says_which_cell_it_speaks_of() {

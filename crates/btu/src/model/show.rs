@@ -13,6 +13,7 @@ use btu_core::traffic::Streams;
 use btu_core::traffic::Summary;
 use btu_core::traffic::Takes;
 use btu_core::units::Nanos;
+use btu_report::hanging;
 use serde_json::Value;
 use serde_json::json;
 
@@ -74,17 +75,7 @@ fn stretch(call: &Call, streams: &Streams) -> (Vec<Message>, Nanos) {
 
 fn text(shown: &Shown) -> String {
     let Shown { model, call, time, .. } = shown;
-    let mut out = format!("{call}  {}\n", model.shape.about);
-    let _ = writeln!(out, "source      {}", model.source);
-    let verified = super::verified_with(model).map(str::to_owned).or_else(|| super::note(model));
-    let _ = writeln!(out, "verified    {}", verified.unwrap_or_default());
-    for parameter in model.shape.parameters {
-        let _ = writeln!(out, "parameter   {}", parameter_text(parameter));
-    }
-    for variant in model.variants {
-        let _ =
-            writeln!(out, "variant     {}: {}({})", variant.name, model.name(), variant.arguments);
-    }
+    let mut out = words(model, call);
     let ways = [Direction::Forward, Direction::Backward];
     for (way, mean) in ways.into_iter().zip(model.mean_rates(call)) {
         if let Some(summary) = traffic::summary(&shown.messages, way, *time) {
@@ -104,6 +95,23 @@ fn text(shown: &Shown) -> String {
     }
     out.push_str(&pictures(shown));
     out
+}
+
+/// What is said of a model and a call of it, each part behind its name.
+fn words(model: &Model, call: &Call) -> String {
+    let verified = super::verified_with(model).map(str::to_owned).or_else(|| super::note(model));
+    let variant = |variant: &ModelVariant| {
+        format!("{}: {}({})", variant.name, model.name(), variant.arguments)
+    };
+    let parts = [
+        ("model", format!("{call}: {}", model.shape.about)),
+        ("source", model.source.to_owned()),
+        ("verified", verified.unwrap_or_default()),
+    ];
+    let parameters = model.shape.parameters.iter().map(|one| ("parameter", parameter_text(one)));
+    let variants = model.variants.iter().map(|one| ("variant", variant(one)));
+    let all = parts.into_iter().chain(parameters).chain(variants);
+    all.map(|(name, text)| hanging(&format!("{name:<12}"), &text)).collect()
 }
 
 fn pictures(shown: &Shown) -> String {

@@ -33,6 +33,8 @@ pub(crate) struct PingPongArgs {
         value_name = "SECONDS",
         requires = "peer",
         default_value_t = 60,
+        value_parser = crate::cli::seconds,
+        allow_hyphen_values = true,
         help_heading = "Hosts"
     )]
     pub(super) reconnect: u32,

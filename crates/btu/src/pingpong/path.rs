@@ -44,12 +44,7 @@ pub(super) fn hosts(
     plan: &Plan,
     interrupt: &Interrupt,
 ) -> Result<Hosts, Failure> {
-    let near = named_here(plan.near_cpus.as_deref())?;
-    let far = match (plan.path, &plan.far_cpus) {
-        // Those of another host are its own to know.
-        (Path::Peer, _) => None,
-        (_, far) => named_here(far.as_deref())?,
-    };
+    let [near, far] = named(plan)?;
     let mut hosts = match (plan.path, &args.peer) {
         (Path::Peer, Some(name)) => peer::hosts(args, name, plan, interrupt)?,
         (Path::Loopback, _) => loopback(plan, interrupt),
@@ -62,6 +57,17 @@ pub(super) fn hosts(
         hosts.sessions.far.place.cpus = cpus;
     }
     Ok(hosts)
+}
+
+/// The CPUs that a plan names for its hosts, as far as they are here.
+pub(super) fn named(plan: &Plan) -> Result<[Option<CpuSet>; 2], Failure> {
+    let near = named_here(plan.near_cpus.as_deref())?;
+    let far = match (plan.path, &plan.far_cpus) {
+        // Those of another host are its own to know.
+        (Path::Peer, _) => None,
+        (_, far) => named_here(far.as_deref())?,
+    };
+    Ok([near, far])
 }
 
 /// CPUs that were named, all of which this process may use.

@@ -62,7 +62,8 @@ pub(crate) struct RunArgs {
         value_parser = ["lab", "cloud", "wan"])]
     testbed_class: Option<String>,
     /// How long a lost agent is waited for, in seconds
-    #[arg(long, value_name = "SECONDS", requires = "active", default_value_t = 300)]
+    #[arg(long, value_name = "SECONDS", requires = "active", default_value_t = 300,
+        value_parser = crate::cli::seconds, allow_hyphen_values = true)]
     pub(super) reconnect: u32,
     #[command(flatten)]
     pub(super) state: crate::agent::StateArgs,

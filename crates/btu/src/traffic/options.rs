@@ -216,7 +216,8 @@ pub(crate) struct PeerArgs {
 #[command(next_help_heading = "Hosts")]
 pub(crate) struct FarArgs {
     /// How long a lost agent is waited for, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 60,
+          value_parser = crate::cli::seconds, allow_hyphen_values = true)]
     pub(super) reconnect: u32,
     #[command(flatten)]
     pub(super) state: crate::agent::StateArgs,

@@ -39,6 +39,12 @@ fn every_verb_has_a_manual_page() {
         pages.contains(&"btu.1".to_owned()) && pages.contains(&"btu-agent-invite.1".to_owned())
     );
     assert!(!pages.iter().any(|page| page.contains("worker") || page.contains("front")), "hidden");
+    let source = concat!("\"btu ", env!("CARGO_PKG_VERSION"), "\"");
+    for page in &pages {
+        let text = std::fs::read_to_string(folder.path().join(page)).unwrap();
+        let title = text.lines().find(|line| line.starts_with(".TH ")).unwrap();
+        assert!(title.contains(source), "{page}: {title}");
+    }
     let one = btu().args(["man", "agent", "invite"]).output().unwrap();
     assert_eq!(one.stdout, std::fs::read(folder.path().join("btu-agent-invite.1")).unwrap());
     let unknown = btu().args(["man", "agent", "invit"]).output().unwrap();

@@ -27,6 +27,16 @@ fn a_verified_model_says_by_what_and_another_one_what_is_missing() {
 }
 
 #[test]
+fn what_is_said_of_a_model_is_wrapped_at_80_columns() {
+    for model in ["ftp", "cloud-gaming(screen=uhd)"] {
+        let shown = run(btu().args(["model", "show", model])).unwrap();
+        let (said, _) = shown.split_once("\nforward\n").unwrap();
+        assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");
+        assert!(said.contains("\n            "), "the rest of a text stands below it: {said}");
+    }
+}
+
+#[test]
 fn a_model_is_shown_with_rates_quantiles_and_a_second_of_it() {
     let shown = document(&["show", "cloud-gaming(screen=uhd)"]);
     assert_eq!(shown["mean_forward_bit_s"], 44_000_000);

@@ -385,6 +385,11 @@ fn what_cannot_be_asked_for_is_refused_with_the_remedy() {
     lacking(&["unix", "--on", "loopback", "--cpus", "0/4095"], "CPU 4095 of \"4095\" is not here");
     lacking(&["unix", "--on", "loopback", "--cpus", "0/4095"], "; CPUs here: ");
     assert!(refused(&["--import", "/nowhere/np.out"]).contains("import /nowhere/np.out"));
+    lacking(&["--dry-run", "--import", "/nowhere/np.out"], "import /nowhere/np.out");
+    lacking(&["--dry-run", "--cpus", "0/4095"], "CPU 4095 of \"4095\" is not here");
+    let seconds = "write a whole number of seconds from 0 to 4294967295";
+    lacking(&["--peer", "lab9", "--reconnect", "1e3"], seconds);
+    lacking(&["--peer", "lab9", "--reconnect", "-1"], seconds);
     let folder = TempDir::new().unwrap();
     let bytes = folder.path().join("np.out");
     std::fs::write(&bytes, [0xff, 0xfe, 0, b'1', b'\n']).unwrap();

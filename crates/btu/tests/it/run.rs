@@ -109,7 +109,7 @@ fn bad_options_name_place_value_and_legal_values() {
     std::fs::write(&plan, "[time]\nwindow = \"120\"\n").unwrap();
     let empty = dir.path().join("empty.toml");
     std::fs::write(&empty, "# nothing yet\n").unwrap();
-    let cases: [(&[&str], &str); 8] = [
+    let cases: [(&[&str], &str); 10] = [
         (
             &["--plan", empty.to_str().unwrap()],
             "empty.toml: the plan is empty; write what it changes",
@@ -120,6 +120,8 @@ fn bad_options_name_place_value_and_legal_values() {
         (&["--price", "2900"], "write 2900USD or 2900USD@2026-11"),
         (&["--price", "-5USD"], "write 2900USD or 2900USD@2026-11"),
         (&["--seed", "-1"], "write a whole number from 0 to 18446744073709551615"),
+        (&["--active", "lab1", "--reconnect", "1e3"], "write a whole number of seconds from 0 to"),
+        (&["--active", "lab1", "--reconnect", "-1"], "write a whole number of seconds from 0 to"),
         (&["--plan", plan.to_str().unwrap()], "night.toml:2:10: time.window = \"120\""),
     ];
     for (options, message) in cases {

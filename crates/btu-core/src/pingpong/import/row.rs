@@ -65,10 +65,8 @@ impl<'t> Row<'t> {
     pub(super) fn number(&self, at: usize, what: &str) -> Result<Printed, ImportError> {
         let cell = self.cells.get(at).copied().unwrap_or_default();
         let value = cell.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0);
-        let decimals = cell.split_once('.').map_or(0, |(_, decimals)| decimals.len());
-        let rounding = 0.5 * 10.0_f64.powi(-i32::try_from(decimals).unwrap_or(i32::MAX));
         let value = value.ok_or_else(|| self.error(&format!("\"{cell}\" is no {what}")))?;
-        Ok(Printed { value, rounding })
+        Ok(Printed { value, rounding: 0.5 * last_digit(cell) })
     }
 
     /// A point whose time is `time_us`.
@@ -112,6 +110,14 @@ impl Printed {
     pub(super) fn times(self, factor: f64) -> Self {
         Self { value: self.value * factor, rounding: self.rounding * factor }
     }
+}
+
+/// What one in the last digit of a number is: 1e-6 in `6.4e-5`.
+fn last_digit(number: &str) -> f64 {
+    let (digits, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
+    let decimals = digits.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    let decimals = i32::try_from(decimals).unwrap_or(i32::MAX);
+    10.0_f64.powi(exponent.parse().unwrap_or(0_i32).saturating_sub(decimals))
 }
 
 /// True for a line of nothing but numbers.

@@ -182,6 +182,11 @@ fn what_is_no_ping_pong_is_refused_with_its_reason() {
     assert!(refused("").contains("not in a known format"));
     assert!(refused("  16 bytes   100 times   0 failures\n").contains("integrity run"));
     assert!(refused("1 0.876453 0.00000970\n").contains("disagrees"));
+    for line in ["64 10 0.000064\n", "64 10 6.4e-5\n", "64 10 6.4E-05\n", "1 99999 1e-6\n"] {
+        assert!(refused(line).contains("disagrees"), "{line}");
+    }
+    let rate = |time: &str| format!("64 {:.3} {time}\n", 64.0 * 8.0 / 6.4e-5 / 1_048_576.0);
+    assert!(["0.000064", "6.4e-5", "64e-6"].iter().all(|time| import("a", &rate(time)).is_ok()));
     assert!(refused("1 0.876453 0.00000870\n1 0.876453 0.00000870\n").contains("twice"));
     assert!(
         refused("1 0.876453 0.00000870\n2 x 0.00000870\n").contains("a.txt:2: \"x\" is no rate")

@@ -52,6 +52,9 @@ pub(super) fn unsized_class(name: &str) -> Option<String> {
 /// What an edition measures and the table has nothing of; `None` where there is no such thing.
 pub(super) fn lacks(cells: &[Figure]) -> Option<String> {
     let loaded: Vec<&Figure> = cells.iter().filter(|cell| cell.is_loaded()).collect();
+    if loaded.is_empty() {
+        return Some("less than an edition measures: no loaded cell".to_owned());
+    }
     let lacks = |of: &str, wanted: &[&str], name: fn(&Figure) -> &str| {
         let found: BTreeSet<&str> = loaded.iter().map(|cell| name(cell)).collect();
         let missing: Vec<&str> =
@@ -68,7 +71,7 @@ pub(super) fn lacks(cells: &[Figure]) -> Option<String> {
     .flatten()
     .collect();
     (!missing.is_empty()).then(|| {
-        format!("less than an edition measures: {} among the loaded cells", missing.join("; "))
+        format!("less than an edition measures among the loaded cells: {}", missing.join("; "))
     })
 }
 

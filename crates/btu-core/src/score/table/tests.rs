@@ -426,10 +426,12 @@ fn a_table_is_whole_with_all_that_an_edition_measures() {
     assert_eq!(
         two.warnings,
         [
-            "less than an edition measures: no case RECV, SEND+DL, SEND_RECV, 2RECV+DL, 2SEND+DR; no activity ftp among the \
-          loaded cells"
+            "less than an edition measures among the loaded cells: no case RECV, SEND+DL, SEND_RECV, 2RECV+DL, 2SEND+DR; \
+             no activity ftp"
         ]
     );
+    let idle = score_table(&table(&[row(r#""activity": "none", "goodput_mbps": 3.5"#)])).unwrap();
+    assert_eq!(idle.warnings, ["less than an edition measures: no loaded cell"]);
 }
 
 /// A row that nobody wrote is as missing as one that says nothing.

@@ -34,7 +34,7 @@ pub struct TransferFigures {
     pub efficiency_percent: f64,
     /// Mean round trip less the idle one, over the idle one, percent (4.3); `None` without the former.
     pub buffer_delay_percent: Option<f64>,
-    /// Bandwidth-delay product of the idle path (3.3.1).
+    /// Bandwidth-delay product of the idle path (3.3.1), of payload: a window counts no headers.
     pub bdp: Bytes,
 }
 

@@ -63,7 +63,7 @@ fn transfers(seen: &SoFar<'_>) -> Option<Cell> {
     if is_too_small {
         return None;
     }
-    WINDOWS.iter().find_map(|share| transfer(seen, *share))
+    windows(seen)?.into_iter().find_map(|window| transfer(seen, &window))
 }
 
 /// Why no transfer is made on a path: no connection can be told to have segments that fit.
@@ -107,6 +107,12 @@ pub(in crate::traffic) fn full_frame(found: Option<&PathMtuFigures>) -> Frame {
     known.map_or(FULL_FRAME, Frame)
 }
 
+/// What a segment of this frame holds, with the option of timestamps that Linux has in each.
+fn payload(frame: Frame) -> Bytes {
+    let segment = u64::from(frame.0).saturating_sub(ETHERNET + headers(false).count());
+    Bytes::new(segment.clamp(MSS.start().count(), MSS.end().count()) - TIMESTAMPS)
+}
+
 /// The transport of a transfer, as a scenario may say it. Where packets of the device do not come through, segments are as
 /// small as the path wants them, whether or not its routers say so.
 fn transport(window: u64, found: Option<&PathMtuFigures>) -> String {
@@ -120,22 +126,43 @@ fn transport(window: u64, found: Option<&PathMtuFigures>) -> String {
     }
 }
 
-/// A full stream with a share of the bandwidth-delay product as its window.
-fn transfer(seen: &SoFar<'_>, share: f64) -> Option<Cell> {
+/// A window, and how many bandwidth-delay products it is.
+struct Share {
+    window: Bytes,
+    of_product: f64,
+}
+
+/// The shares that are wanted, as far as windows go; those that come to one window are one.
+fn windows(seen: &SoFar<'_>) -> Option<Vec<Share>> {
+    let product = product(seen)?;
+    let window = |wanted: &f64| {
+        let window = Bytes::new(rounded(product * wanted)).clamp(LEAST_WINDOW, *WINDOW.end());
+        Share { window, of_product: (float(window.count()) / product * 1e3).round() / 1e3 }
+    };
+    let mut windows: Vec<Share> = WANTED.iter().map(window).collect();
+    windows.dedup_by_key(|share| share.window);
+    Some(windows)
+}
+
+/// The bandwidth-delay product of the idle path (3.3.1), bytes of payload: a window counts no headers.
+fn product(seen: &SoFar<'_>) -> Option<f64> {
     let rtt = seen
         .made()
         .find(|made| made.cell.group == Group::Idle)
         .and_then(|made| made.run.flows().next()?.least_rtt_ns)?;
-    let mtu = path_mtu(seen);
-    let full = full_frame(mtu.as_ref());
-    let bandwidth = float(seen.bounds(full)?.lower?.bit_per_second());
-    let product = bandwidth / 8.0 * rtt.seconds();
-    let window = Bytes::new(rounded(product * share)).clamp(LEAST_WINDOW, *WINDOW.end()).count();
-    let transport = transport(window, mtu.as_ref());
+    let full = full_frame(path_mtu(seen).as_ref());
+    let frames_s = float(seen.bounds(full)?.lower?.bit_per_second()) / full.wire_bits();
+    let product = frames_s * float(payload(full).count()) * rtt.seconds();
+    (product > 0.0).then_some(product)
+}
+
+/// A full stream with this window.
+fn transfer(seen: &SoFar<'_>, share: &Share) -> Option<Cell> {
+    let transport = transport(share.window.count(), path_mtu(seen).as_ref());
     let cell = Cell {
         group: Group::Transfer,
-        label: format!("window {window} B, {share} of the product"),
-        x: share,
+        label: format!("window {} B, {} of the product", share.window.count(), share.of_product),
+        x: share.of_product,
         sessions: 1,
         scenario: recipe::full_over(&transport, Bytes::new(64 << 10), seen.course.time_ns),
         ..Cell::default()
@@ -147,11 +174,14 @@ fn transfer(seen: &SoFar<'_>, share: f64) -> Option<Cell> {
 const FULL_FRAME: Frame = Frame(1518);
 /// Header and checksum of a frame.
 const ETHERNET: u64 = 18;
+/// The TCP option, padded.
+const TIMESTAMPS: u64 = 12;
 /// 30 s of a transfer, 1 s of a timer.
 const TIMERS_OF_A_TRANSFER: u64 = 30;
 /// On a path without delay, while others use the CPU.
 const SHORTEST_TIMER: Nanos = Nanos::from_millis(100);
-const WINDOWS: [f64; 5] = [0.25, 0.5, 0.75, 1.0, 2.0];
+/// Windows in bandwidth-delay products.
+const WANTED: [f64; 5] = [0.25, 0.5, 0.75, 1.0, 2.0];
 /// Below, a connection has hardly a segment under way.
 const LEAST_WINDOW: Bytes = Bytes::new(8 << 10);
 const IDLE: Nanos = Nanos::from_millis(500);

@@ -115,9 +115,9 @@ pub struct PathMtuResult {
 /// TCP with one window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TransferResult {
-    /// Window in bandwidth-delay products.
+    /// Window in products of `product_bytes`, to a thousandth.
     pub window_share: f64,
-    /// Bandwidth-delay product, bytes.
+    /// Bandwidth-delay product of the idle path, bytes of payload: a window counts no headers.
     pub product_bytes: u64,
     /// What arrived, payload, bit/s.
     pub goodput_bit_s: f64,

@@ -3,6 +3,7 @@
 use super::*;
 use crate::traffic::Vocabulary;
 use crate::traffic::read_toml;
+use crate::traffic::trace::float;
 
 #[test]
 fn t13_rfc_2544_finds_the_rate_of_a_line_for_every_frame_size() {
@@ -124,11 +125,28 @@ fn frames_over_ipv6_are_a_deviation() {
 #[test]
 fn t13_rfc_6349_knows_the_ideal_from_what_was_measured_before() {
     let found = Findings::of(&journal(plan("rfc6349", Study::Method))).transfers;
-    assert_eq!(found.iter().map(|one| one.share).collect::<Vec<_>>(), [0.25, 0.5, 0.75, 1.0, 2.0]);
+    assert_eq!(found.iter().map(|one| one.share).collect::<Vec<_>>(), [0.35, 0.5, 0.75, 1.0, 2.0]);
     for one in &found {
         close(one.ideal_bit_s, LINE * 1448.0 / 1538.0, 0.01);
         close(one.figures.efficiency_percent, 99.0, 1e-9);
         close(one.figures.buffer_delay_percent.unwrap(), 25.0, 1e-6);
+    }
+}
+
+/// No window is below 8 KiB: shares below it are one window, which is told as the share that it is, of the product that
+/// stands beside it.
+#[test]
+fn t13_rfc_6349_measures_a_window_once_and_tells_its_real_share() {
+    for (line, shares) in [(LINE, 5), (LINE / 1.6, 4), (LINE / 100.0, 1)] {
+        let journal = journal_of(plan("rfc6349", Study::Method), &mut |next| run(next, line));
+        let found = Findings::of(&journal).transfers;
+        assert_eq!(found.len(), shares, "{found:?}");
+        for one in &found {
+            let (window, told) =
+                one.label.trim_start_matches("window ").split_once(" B, ").unwrap();
+            assert_eq!(told, format!("{} of the product", one.share));
+            close(float(one.figures.bdp.count()) * one.share, window.parse().unwrap(), 0.005);
+        }
     }
 }
 
@@ -235,7 +253,7 @@ fn rfc_6349_asks_no_socket_for_what_none_has() {
 /// No connection can be told to send what fits: it would wait for what never comes.
 #[test]
 fn rfc_6349_makes_no_transfer_where_no_segment_fits_and_says_so_with_the_bound() {
-    for (mtu, transfers) in [(68, 0), (127, 0), (128, 5)] {
+    for (mtu, transfers) in [(68, 0), (127, 0), (128, 4)] {
         let journal = over_mtu(mtu, LINE);
         let of = |group| journal.plan.cells.iter().filter(|cell| cell.group == group).count();
         assert!(of(Group::Throughput) > 1, "frames of the path are measured all the same");

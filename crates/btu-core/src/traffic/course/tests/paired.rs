@@ -2,6 +2,7 @@
 //! why there is none.
 
 use super::*;
+use crate::traffic::study::Measured;
 
 /// A change of each flow of a run, by its cell and pass.
 type Change<'a> = &'a dyn Fn(&Cell, u32, &mut FlowSample);
@@ -87,6 +88,12 @@ fn no_knee_of_delay_is_fitted_where_clocks_hide_a_load_or_the_idle_path() {
     close(idle.value.unwrap(), 0.001, 0.01);
     assert_eq!((idle.bound_s, idle.missing.as_ref()), (Some(9e-4), None));
     close(line(&known, "path", "doubled_at_rho").value.unwrap(), 0.5, 0.02);
+    // The curve is fitted below mu: loads above it are cells of the knee of throughput alone.
+    let mu = known.mu.unwrap().value;
+    let is_above = |one: &Measured| one.arrival.is_some_and(|arrival| arrival.value > mu);
+    let above = |id: &u32| known.cells.iter().any(|one| one.cell.id == *id && is_above(one));
+    assert!(idle.cells.len() >= 3 && !idle.cells.iter().any(above), "{idle:?}");
+    assert!(line(&known, "path", "knee_bit_s").cells.iter().any(above));
     // A load of a quarter of mu waits for 1.33 ms, and nothing for 1 ms.
     let hidden = loaded(Nanos::from_micros(1500));
     assert_eq!(hidden.delay_knee, None);

@@ -13,6 +13,7 @@ use crate::traffic::probe::ResponsivenessFigures;
 use crate::traffic::study::Estimate;
 use crate::traffic::study::Measured;
 use crate::traffic::study::Stream;
+use crate::traffic::study::Totals;
 use crate::traffic::study::delay_knees;
 use crate::traffic::study::stream::told;
 
@@ -75,7 +76,7 @@ impl Seen<'_> {
         let why = self.no_delay_knee();
         let not_doubled = if all.is_some() { "delay does not grow with the load" } else { &why };
         let bound_s = self.bound_of_loads();
-        let own = |line| SheetLine { bound_s, cells: self.cells(Group::Load), ..line };
+        let own = |line| SheetLine { bound_s, cells: self.below_the_rate(), ..line };
         [
             own(line_or("idle_delay_s", idle, &why)),
             own(line_or("doubled_at_rho", doubled, not_doubled)),
@@ -86,6 +87,17 @@ impl Seen<'_> {
         let loads: Vec<&Measured> = self.analysis.group(Group::Load).collect();
         let runs = loads.iter().flat_map(|one| &one.runs);
         self.analysis.rate().map_or_else(Vec::new, |rate| delay_knees(&runs, rate))
+    }
+
+    /// The loads that the curve of delay is fitted to: those below the rate in some pass.
+    fn below_the_rate(&self) -> Vec<u32> {
+        let rate = self.analysis.rate();
+        let is_below = |run: &Totals| rate.is_none_or(|rate| run.arrival < rate);
+        let loads = self.analysis.group(Group::Load);
+        let mut cells: Vec<u32> =
+            loads.filter(|load| load.runs.iter().any(is_below)).map(|load| load.cell.id).collect();
+        cells.sort_unstable();
+        cells
     }
 
     fn bound_of_loads(&self) -> Option<f64> {
