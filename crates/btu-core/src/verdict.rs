@@ -318,7 +318,7 @@ fn whole_rate(bit_per_second: f64) -> BitRate {
 /// How the elements that have a rate of their own begin.
 const RATES: [&str; 2] = ["rate ", "trace "];
 
-/// Threads that wait for a CPU oversleep by some ticks; nothing but a stop takes as long.
+/// What a thread waits for a CPU is left out; clocks and timers alone take no such time.
 pub const LONGEST_STANDSTILL: Nanos = Nanos::from_millis(100);
 
 /// The checks before the first cell and after the last are all that is known of its delay.

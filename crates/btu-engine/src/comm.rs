@@ -55,6 +55,7 @@ pub use far::FarSide;
 pub use join::join;
 pub use near::NearReport;
 pub use near::NearSide;
+pub(crate) use supervisor::standstill;
 pub use token::FarToken;
 pub use token::NearToken;
 

@@ -13,6 +13,7 @@ use btu_core::units::Nanos;
 use btu_core::verdict::LONGEST_STANDSTILL;
 use btu_sys::clock;
 use btu_sys::cpu;
+use btu_sys::cpu::ThreadUse;
 
 use super::Prepared;
 use super::Worker;
@@ -20,6 +21,7 @@ use super::is_cancelled;
 use super::trail::Point;
 use super::trail::Trail;
 use super::trail::Trails;
+use crate::comm::standstill;
 use crate::error::EngineError;
 use crate::lineup::Lineup;
 use crate::lineup::Start;
@@ -271,15 +273,15 @@ fn work(
     Ok(())
 }
 
-/// Sleeps in short pieces, until the time is over or somebody cancels. By how much it overslept at the most.
+/// Sleeps in short pieces, until the time is over or somebody cancels. For how long the process stood still at the most.
 pub(crate) fn sleep(time: Nanos, cancel: &AtomicBool) -> Nanos {
-    let (end, mut overslept) = (within(time), Nanos::ZERO);
+    let (end, before, mut overslept) = (within(time), ThreadUse::now(), Nanos::ZERO);
     while now() < end && !is_cancelled(cancel) {
         let wake = within(PATIENCE).min(end);
         clock::sleep_until(wake.count());
         overslept = overslept.max(now().since(wake));
     }
-    overslept
+    standstill(overslept, &before)
 }
 
 /// The moment that is `time` away.

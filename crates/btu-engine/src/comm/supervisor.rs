@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
 use btu_core::units::Nanos;
+use btu_sys::cpu::ThreadUse;
 
 use super::Amount;
 use super::Terms;
@@ -91,7 +92,7 @@ impl Watch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Watched {
     pub(super) ending: Ending,
-    /// By how much it overslept at the most: for so long the process stood still, or its CPUs had others.
+    /// By how much it overslept at the most, but for what it waited for a CPU: for so long the process stood still.
     pub(super) stood_still: Nanos,
 }
 
@@ -102,16 +103,17 @@ pub(super) fn watch(
     limits: &Limits,
     cancel: &AtomicBool,
 ) -> Watched {
-    let since = now();
+    let (since, before) = (now(), ThreadUse::now());
     let (mut next, mut ending) = (since.saturating_add(ROUND), Ending::Natural);
-    let mut stood_still = Nanos::ZERO;
+    let mut overslept = Nanos::ZERO;
     let mut now = since;
     loop {
         let wake = next_event(watches, limits, [since, now], ending).min(next);
         let done = lineup.wait_done(watches.len(), wake);
         now = crate::time::now();
-        stood_still = stood_still.max(now.since(wake));
+        overslept = overslept.max(now.since(wake));
         if done {
+            let stood_still = standstill(overslept, &before);
             return Watched { ending, stood_still };
         }
         if now >= next {
@@ -123,6 +125,13 @@ pub(super) fn watch(
             ending = end_overdue(watches, limits, cancel, [since, now]);
         }
     }
+}
+
+/// The part of an oversleeping since `before` in which the thread was not even waiting for a CPU: a machine that has
+/// much to do keeps threads waiting, and stops none.
+pub(crate) fn standstill(overslept: Nanos, before: &ThreadUse) -> Nanos {
+    let waited = ThreadUse::now().since(before).run_delay_ns.unwrap_or(0);
+    overslept.since(Nanos::new(waited))
 }
 
 /// The earliest thing to do besides sampling.
