@@ -117,7 +117,7 @@ pub fn run(sample: &CellSample, plan: &Plan, emulator_rate: Option<BitRate>) -> 
     let goodput = sample.comm.as_ref().and_then(|comm| comm.bytes.per(comm.elapsed_ns));
     let context = Context { host: Some(&sample.host), goodput, emulator_rate };
     let record = match &sample.comm {
-        Some(comm) => whole_record(sample, plan, comm).and(standstill(comm)),
+        Some(comm) => whole_record(sample, plan, comm),
         None => Verdict::Valid,
     };
     sample.emulation.iter().fold(record, |all, each| all.and(direction(each, &context)))
@@ -261,20 +261,16 @@ fn near_its_rate(sample: &DirectionSample, context: &Context<'_>) -> Option<Stri
     })
 }
 
-/// Whoever stops the program (a terminal, a container that is paused, a virtual machine that is moved) stops its
-/// clocks' owner and not its clocks: the rate of such a run is of nothing.
-fn standstill(comm: &CommSample) -> Verdict {
+/// Why a run in which the program stood still says nothing, whatever the emulator did: who stops a program (a
+/// terminal, a container that is paused, a virtual machine that is moved) does not stop the clock.
+pub fn standstill(comm: &CommSample) -> Option<String> {
     let ends = comm.connections.iter().flat_map(|one| [&one.sender, &one.receiver]);
-    let Some(end) = ends.max_by_key(|end| end.stood_still_ns) else { return Verdict::Valid };
-    let cause = (end.stood_still_ns > LONGEST_STANDSTILL).then(|| {
+    let end = ends.max_by_key(|end| end.stood_still_ns)?;
+    (end.stood_still_ns > LONGEST_STANDSTILL).then(|| {
         let (stood, limit) = (end.stood_still_ns.millis(), LONGEST_STANDSTILL.millis());
-        format!(
-            "the program on {} stood still for {}",
-            end.role,
-            beyond(stood, '>', limit, 0, " ms")
-        )
-    });
-    Verdict::invalid(cause.into_iter().collect())
+        let stood = beyond(stood, '>', limit, 0, " ms");
+        format!("the program on {} stood still for {stood}", end.role)
+    })
 }
 
 /// Every emulated run has a record, in which packets were seen, and which lasts as long as COMM.

@@ -229,7 +229,8 @@ impl CountedRun<'_> {
         }
         if !self.invalid.is_empty() {
             let emulated = !self.sample.emulation.is_empty() && self.sample.host.drift.is_empty();
-            let late = self.verdict.is_invalid() || emulated;
+            let stood_still = self.sample.comm.as_ref().and_then(verdict::standstill).is_some();
+            let late = !stood_still && (self.verdict.is_invalid() || emulated);
             let name = if late { "emulation-late" } else { "invalid" };
             let causes = self.invalid.join("; ");
             let detail = match self.scored.attempts {

@@ -215,6 +215,20 @@ fn two_invalid_attempts_count_flagged_and_are_not_rankable() {
     );
 }
 
+/// Whatever the emulator did meanwhile.
+#[test]
+fn a_run_in_which_the_program_stood_still_is_no_late_one() {
+    let mut journal = passes(&[1]);
+    let run = first(&mut journal, "SEND/telnet/cpu");
+    run.emulation.push(DirectionSample::default());
+    run.comm.as_mut().unwrap().connections[0].sender.stood_still_ns = Nanos::from_millis(300);
+    run.invalid.extend(run.comm.as_ref().and_then(crate::verdict::standstill));
+    let found = analyse(&journal);
+    let flag = &found.runs[0].flags[0];
+    assert_eq!(flag.name, "invalid");
+    assert!(flag.detail.contains("stood still for 300 ms > 100 ms"), "{}", flag.detail);
+}
+
 #[test]
 fn an_invalid_run_that_was_not_repeated_is_not_said_to_be() {
     let mut journal = passes(&[1]);

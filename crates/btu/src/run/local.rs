@@ -210,6 +210,7 @@ pub(super) fn judge(sample: &mut CellSample, plan: &Plan, emulator_rate: Option<
     if let Verdict::Invalid(causes) = verdict::run(sample, plan, emulator_rate) {
         sample.invalid.extend(causes);
     }
+    sample.invalid.extend(sample.comm.as_ref().and_then(verdict::standstill));
     sample.invalid.extend(sample.host.drift.clone());
 }
 
