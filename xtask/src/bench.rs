@@ -1,6 +1,7 @@
 //! `cargo xtask bench NAME`: how fast the loops are, beside other programs and in instructions, and
 //! how often causes are named.
 
+mod bare;
 mod budget;
 mod cells;
 mod charts;
@@ -32,7 +33,7 @@ use options::Options;
 
 pub(crate) const CHORE: Chore = Chore {
     name: "bench",
-    about: "peers, pingpong, pacing, traffic, counts, emulator, hosts, netem, diagnosis, cells, charts, budget: what takes a clock",
+    about: "peers, bare, pingpong, pacing, traffic, counts, emulator, hosts, netem, diagnosis, cells, charts, budget: what takes a clock",
     run,
 };
 
@@ -46,6 +47,7 @@ struct Bench {
 }
 
 static BENCHES: &[Bench] = &[
+    bare::BENCH,
     budget::BENCH,
     cells::BENCH,
     charts::BENCH,

@@ -1,14 +1,15 @@
-//! A bare loop of the calls of COMM over one TCP connection, and nothing else: what the loop of COMM is compared with.
+//! COMM beside a bare loop of its calls over one TCP connection: slices of one in turn with slices of the other, on the
+//! same CPUs of one process, so that what the machine does for longer than a slice is in both.
 //!
 //! ```text
-//! bare --listen ADDRESS --message BYTES              accepts, and reads to the end
-//! bare --connect ADDRESS --message BYTES --seconds N writes for so long
+//! bare --message BYTES --pairs N --slice-ms N [--cpus NEAR,FAR]
 //! ```
 //!
-//! The reader prints one line of JSON: its bits over the time from its first byte to its last.
+//! Each pair is one line of JSON: the rate of each reader, its bits over the time from its first byte to its last.
 #![forbid(unsafe_code)]
 
 use std::error::Error;
+use std::io;
 use std::net::TcpListener;
 use std::net::TcpStream;
 use std::os::fd::AsFd;
@@ -19,26 +20,106 @@ use std::thread;
 use std::time::Duration;
 use std::time::Instant;
 
+use btu_core::cell::Direction;
+use btu_core::cell::Role;
+use btu_core::units::Bytes;
+use btu_core::units::Nanos;
+use btu_engine::Place;
+use btu_engine::comm::Amount;
+use btu_engine::comm::EndReport;
+use btu_engine::comm::FarFlow;
+use btu_engine::comm::FarJob;
+use btu_engine::comm::FarSide;
+use btu_engine::comm::NearFlow;
+use btu_engine::comm::NearJob;
+use btu_engine::comm::NearSide;
+use btu_engine::comm::Terms;
 use btu_engine::comm::stream::LARGE;
+use btu_engine::transport::Tcp;
+use btu_sys::cpu;
+use btu_sys::cpu::CpuSet;
 use btu_sys::socket;
+use btu_sys::socket::Settings;
 
-fn main() -> Result<(), Box<dyn Error>> {
-    // Memory that was written to: the kernel copies the page of zeros faster (decision 22).
-    let mut message = vec![0x48; option("--message")?.ok_or("give --message BYTES")?.parse()?];
-    match (option("--listen")?, option("--connect")?) {
-        (Some(address), None) => {
-            let (stream, _) = TcpListener::bind(address)?.accept()?;
-            read(&stream, &mut message)
-        }
-        (None, Some(address)) => {
-            let seconds = option("--seconds")?.ok_or("give --seconds N")?.parse()?;
-            write(&TcpStream::connect(address)?, &message, Duration::from_secs(seconds))
-        }
-        _ => Err("give one of --listen and --connect".into()),
+type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
+
+/// One slice of either loop.
+struct Slice {
+    message: usize,
+    time: Duration,
+    /// Of the end that writes, and of the one that reads.
+    cpus: [Option<u32>; 2],
+}
+
+#[expect(clippy::print_stdout, reason = "the result of this program")]
+fn main() -> Outcome<()> {
+    let cpus = option("--cpus")?;
+    let slice = Slice {
+        message: number("--message")?,
+        time: Duration::from_millis(number("--slice-ms")?),
+        cpus: cpus.map_or(Ok([None; 2]), |text| two(&text))?,
+    };
+    for pair in 0..number("--pairs")? {
+        // Whoever comes second finds what the first left: they take turns in that, too.
+        let [comm, bare] = if pair % 2 == 0 {
+            let comm = comm(&slice)?;
+            [comm, bare(&slice)?]
+        } else {
+            let bare = bare(&slice)?;
+            [comm(&slice)?, bare]
+        };
+        println!("{{\"comm_mbps\": {comm}, \"bare_mbps\": {bare}}}");
+    }
+    Ok(())
+}
+
+/// The rate of COMM's reader, Mb/s.
+fn comm(slice: &Slice) -> Outcome<f64> {
+    let amount = Amount::Window(slice.time.into());
+    let message = Bytes::new(slice.message.try_into()?);
+    let terms = Terms::new(&Tcp, message, amount, Nanos::from_secs(60));
+    let [near, far] = slice.cpus;
+    let place = |role, cpu: Option<u32>| Place {
+        cpus: cpu.into_iter().collect::<CpuSet>(),
+        ..Place::here(role)
+    };
+    let flows = vec![FarFlow { direction: Direction::Send, listen: "127.0.0.1:0".parse()? }];
+    let (sockets, at) = (Settings::default(), place(Role::Active, far));
+    let far = FarSide::listen(FarJob { flows, terms: terms.clone(), sockets, place: at })?;
+    let (peer, address) = (Role::Active, *far.addresses().first().ok_or("no address")?);
+    let flows = vec![NearFlow { peer, direction: Direction::Send, address }];
+    let (sockets, at) = (Settings::default(), place(Role::Test, near));
+    let near = NearSide::connect(NearJob { flows, terms, sockets, place: at })?.go()?;
+    let ends = far.finish()?;
+    let faults = |ends: &[EndReport]| ends.iter().find_map(|end| end.fault.clone());
+    match (faults(&near.ends).or_else(|| faults(&ends)), ends.first()) {
+        (None, Some(end)) => rate(end.bytes, end.read_elapsed),
+        (fault, _) => Err(fault.map_or("no end".into(), |fault| fault.as_str().into())),
     }
 }
 
-fn write(stream: &TcpStream, message: &[u8], time: Duration) -> Result<(), Box<dyn Error>> {
+/// The same calls and nothing else: the rate of the reader, Mb/s.
+fn bare(slice: &Slice) -> Outcome<f64> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let address = listener.local_addr()?;
+    let [near, far] = slice.cpus;
+    // Memory that was written to: the kernel copies the page of zeros faster (decision 22).
+    let memory = || vec![0x48; slice.message];
+    thread::scope(|scope| {
+        let reader = scope.spawn(move || {
+            pin(far)?;
+            read(&listener.accept()?.0, &mut memory())
+        });
+        let writer = scope.spawn(move || {
+            pin(near)?;
+            write(&TcpStream::connect(address)?, &memory(), slice.time)
+        });
+        writer.join().map_err(|_| "the writer ended early")??;
+        reader.join().map_err(|_| "the reader ended early")?
+    })
+}
+
+fn write(stream: &TcpStream, message: &[u8], time: Duration) -> Outcome<()> {
     let over = Arc::new(AtomicBool::new(false));
     let given = Arc::clone(&over);
     thread::spawn(move || {
@@ -54,9 +135,7 @@ fn write(stream: &TcpStream, message: &[u8], time: Duration) -> Result<(), Box<d
     Ok(())
 }
 
-#[expect(clippy::print_stdout, reason = "the result of this program")]
-#[expect(clippy::cast_precision_loss, reason = "bytes of a few seconds are far below 2^53")]
-fn read(stream: &TcpStream, space: &mut [u8]) -> Result<(), Box<dyn Error>> {
+fn read(stream: &TcpStream, space: &mut [u8]) -> Outcome<f64> {
     let mut bytes = read_once(stream, space, 0)?;
     let first = Instant::now();
     loop {
@@ -65,13 +144,16 @@ fn read(stream: &TcpStream, space: &mut [u8]) -> Result<(), Box<dyn Error>> {
             more => bytes += more,
         }
     }
-    let seconds = first.elapsed().as_secs_f64();
-    println!("{{\"goodput_bit_s\": {}}}", 8.0 * bytes as f64 / seconds);
-    Ok(())
+    rate(Bytes::new(bytes.try_into()?), first.elapsed().into())
+}
+
+/// Mb/s.
+fn rate(bytes: Bytes, time: Nanos) -> Outcome<f64> {
+    Ok(bytes.per(time).ok_or("no time passed")?.mbps())
 }
 
 /// One read where so many bytes came before, as COMM has it for messages of this size.
-fn read_once(stream: &TcpStream, space: &mut [u8], bytes: usize) -> std::io::Result<usize> {
+fn read_once(stream: &TcpStream, space: &mut [u8], bytes: usize) -> io::Result<usize> {
     if space.len() < LARGE {
         return socket::recv(stream.as_fd(), space);
     }
@@ -79,8 +161,27 @@ fn read_once(stream: &TcpStream, space: &mut [u8], bytes: usize) -> std::io::Res
     socket::recv_ready(stream.as_fd(), &mut space[came..])
 }
 
+fn pin(cpu: Option<u32>) -> Outcome<()> {
+    match cpu {
+        Some(cpu) => Ok(cpu::pin(&CpuSet::of([cpu]))?),
+        None => Ok(()),
+    }
+}
+
+fn two(text: &str) -> Outcome<[Option<u32>; 2]> {
+    let (near, far) = text.split_once(',').ok_or("--cpus: give two, as 0,1")?;
+    Ok([Some(near.parse()?), Some(far.parse()?)])
+}
+
+fn number<T: std::str::FromStr>(name: &str) -> Outcome<T>
+where
+    T::Err: Error + Send + Sync + 'static,
+{
+    Ok(option(name)?.ok_or_else(|| format!("give {name} N"))?.parse()?)
+}
+
 /// The value that follows an option, if it is there.
-fn option(name: &str) -> Result<Option<String>, Box<dyn Error>> {
+fn option(name: &str) -> Outcome<Option<String>> {
     let mut args = std::env::args().skip_while(|arg| arg != name);
     match (args.next(), args.next()) {
         (Some(_), None) => Err(format!("{name}: a value is missing").into()),

@@ -101,6 +101,11 @@ pub trait Receiving {
     fn recv_ready(&self, space: &mut [u8]) -> io::Result<usize> {
         self.recv(space)
     }
+
+    /// Bytes that are there already; none where nobody can tell.
+    fn waiting(&self) -> usize {
+        0
+    }
 }
 
 /// One end of a connection: the calls that the timed loops make, and what the kernel says of it.

@@ -7,7 +7,6 @@ use anyhow::Result;
 use serde::Deserialize;
 
 use super::pair::Pair;
-use super::paired::Target;
 use super::process::End;
 
 /// One bulk measurement: one stream, one write per message, reads of the message size.
@@ -60,9 +59,6 @@ pub(super) struct Contender {
     pub(super) within: &'static [&'static str],
     /// Our ratio to it counts; otherwise it is only told.
     pub(super) judged: bool,
-    /// What our rate has to be beside it, whatever the size; without one the targets of the sizes hold,
-    /// and that of the CPU time.
-    pub(super) rate_target: Option<Target>,
     /// The program's name, where it is not the contender's.
     pub(super) program: &'static str,
     port: u16,
@@ -84,7 +80,6 @@ pub(super) static OURS: Contender = Contender {
     package: "",
     within: &["loopback", "veth", "lowat", "sendfile"],
     judged: true,
-    rate_target: None,
     program: "comm",
     port: 7411,
     speaks: Speaks::Server,
@@ -104,30 +99,6 @@ pub(super) static OURS: Contender = Contender {
 };
 
 pub(super) static PEERS: &[Contender] = &[
-    // The truth of COMM: nothing that it does beside its calls costs anything.
-    Contender {
-        name: BARE,
-        package: "",
-        within: &["loopback", "veth"],
-        judged: true,
-        rate_target: Some(Target::Within(0.01)),
-        program: "bare",
-        port: 7412,
-        speaks: Speaks::Server,
-        server: |program, load| {
-            let Load { message_bytes, path, .. } = load;
-            words(program, &format!("--listen {}:7412 --message {message_bytes}", path.address()))
-        },
-        client: |program, load| {
-            let Load { message_bytes, seconds, path, .. } = load;
-            let to = path.address();
-            words(
-                program,
-                &format!("--connect {to}:7412 --message {message_bytes} --seconds {seconds}"),
-            )
-        },
-        read: comm,
-    },
     IPERF3,
     Contender {
         name: "iperf3 -Z",
@@ -140,7 +111,6 @@ pub(super) static PEERS: &[Contender] = &[
         package: "nuttcp",
         within: &["loopback", "veth", "lowat"],
         judged: true,
-        rate_target: None,
         program: "nuttcp",
         port: 5000,
         speaks: Speaks::Client,
@@ -158,7 +128,6 @@ pub(super) static PEERS: &[Contender] = &[
         package: "qperf",
         within: &["loopback", "veth", "lowat"],
         judged: true,
-        rate_target: None,
         program: "qperf",
         port: 19765,
         speaks: Speaks::Client,
@@ -171,7 +140,6 @@ pub(super) static PEERS: &[Contender] = &[
         package: "qperf",
         within: &["loopback", "veth"],
         judged: false,
-        rate_target: None,
         program: "qperf",
         port: 19765,
         speaks: Speaks::Client,
@@ -186,7 +154,6 @@ const IPERF3: Contender = Contender {
     package: "iperf3",
     within: &["loopback", "veth", "lowat"],
     judged: true,
-    rate_target: None,
     program: "iperf3",
     port: 5201,
     speaks: Speaks::Client,
@@ -194,9 +161,6 @@ const IPERF3: Contender = Contender {
     client: |program, load| words(program, &iperf3_client(load)),
     read: iperf3,
 };
-
-/// The name of the bare loop, an example of ours.
-pub(super) const BARE: &str = "bare loop";
 
 /// Has the C library write to all memory that it gives out.
 const WRITTEN_MEMORY: &str = "GLIBC_TUNABLES=glibc.malloc.perturb=72";

@@ -1,4 +1,4 @@
-//! Our COMM loop beside a bare loop, iperf3, nuttcp and qperf: paired ratios from complete blocks in random
+//! Our COMM loop beside iperf3, nuttcp and qperf: paired ratios from complete blocks in random
 //! order, the same placement, congestion control, message size and read size for all.
 
 use std::collections::BTreeMap;
@@ -10,7 +10,6 @@ use anyhow::bail;
 use serde::Serialize;
 
 use super::Bench;
-use super::contender::BARE;
 use super::contender::Contender;
 use super::contender::Load;
 use super::contender::OURS;
@@ -31,7 +30,7 @@ use crate::repo::Repo;
 
 pub(super) const BENCH: Bench = Bench {
     name: "peers",
-    about: "the COMM loop beside a bare loop, iperf3, nuttcp and qperf: loopback, veth, lowat, sendfile (--only veth)",
+    about: "the COMM loop beside iperf3, nuttcp and qperf: loopback, veth, lowat, sendfile (--only veth)",
     own_options: &["--only"],
     run,
 };
@@ -103,11 +102,10 @@ struct Present {
 
 fn run(repo: &Repo, options: &Options) -> Result<Verdict> {
     if !options.inside {
-        let examples = "cargo build --release --locked -p btu-engine --example comm --example bare";
-        return if repo.step(examples)? {
+        return if repo.step("cargo build --release --locked -p btu-engine --example comm")? {
             private::enter(repo, BENCH.name, options)
         } else {
-            bail!("the examples comm and bare of btu-engine did not build")
+            bail!("the example comm of btu-engine did not build")
         };
     }
     private::prepare(repo)?;
@@ -136,19 +134,16 @@ fn run(repo: &Repo, options: &Options) -> Result<Verdict> {
 
 /// Ours first. A peer that is not installed is named and left out.
 fn contenders(repo: &Repo) -> Vec<Present> {
-    let own = |contender: &Contender| {
-        repo.path(&format!("target/release/examples/{}", contender.program))
-    };
-    let mut present = vec![Present { contender: &OURS, program: own(&OURS) }];
+    let own = repo.path(&format!("target/release/examples/{}", OURS.program));
+    let mut present = vec![Present { contender: &OURS, program: own }];
     for peer in PEERS {
-        let program = if peer.name == BARE { Some(own(peer)) } else { installed(peer.program) };
-        match program {
+        match installed(peer.program) {
             Some(program) => present.push(Present { contender: peer, program }),
             None => println!("peers: {} left out: install the package {}", peer.name, peer.package),
         }
     }
-    if present.len() == 2 {
-        println!("peers: no other program is installed: only the bare loop is compared");
+    if present.len() == 1 {
+        println!("peers: no other program is installed: nothing is compared");
     }
     present
 }
@@ -263,18 +258,14 @@ static RATE: Quantity = Quantity {
         let listed = RATE_TARGETS.iter().find(|(b, _)| *b == bytes).or(RATE_TARGETS.last());
         let own = COMPARISONS.iter().find(|one| one.name == comparison).and_then(|one| one.least);
         let least = own.or(listed.map(|(_, bound)| *bound));
-        let by_name = || Target::AtLeast(least.unwrap_or(1.0));
-        peer.judged.then(|| peer.rate_target.unwrap_or_else(by_name))
+        peer.judged.then(|| Target::AtLeast(least.unwrap_or(1.0)))
     },
     show: |rate| format!("{:.2} Gb/s", rate / 1e9),
 };
 
 static CPU: Quantity = Quantity {
     of: |m| m.cpu_s_per_gb,
-    target: |peer, (comparison, _)| {
-        let alike = comparison != "lowat" && peer.rate_target.is_none();
-        (peer.judged && alike).then_some(CPU_TARGET)
-    },
+    target: |peer, (comparison, _)| (peer.judged && comparison != "lowat").then_some(CPU_TARGET),
     show: |s| format!("{s:.3}"),
 };
 
@@ -384,19 +375,6 @@ mod tests {
         };
         assert_eq!(rows(&blocks(0.5), &options(), &RATE), 1);
         assert_eq!(rows(&blocks(1.0), &options(), &RATE), 0);
-    }
-
-    #[test]
-    fn comm_that_is_not_within_a_hundredth_of_a_bare_loop_misses_whatever_the_side() {
-        let blocks = |factor: f64| -> Vec<Measured> {
-            (0..10)
-                .flat_map(|b| [measured("btu", b, factor * 1e9), measured(BARE, b, 1e9)])
-                .collect()
-        };
-        for (factor, missed) in [(0.98, 1), (0.995, 0), (1.02, 1)] {
-            assert_eq!(rows(&blocks(factor), &options(), &RATE), missed, "{factor}");
-            assert_eq!(rows(&blocks(factor), &options(), &CPU), 0);
-        }
     }
 
     /// Blocks of 0.9 and 1.1: their standard deviation is 0.1155 of their mean.

@@ -119,4 +119,8 @@ impl Receiving for Sink<'_> {
     fn recv(&self, space: &mut [u8]) -> io::Result<usize> {
         socket::discard(self.0, space)
     }
+
+    fn waiting(&self) -> usize {
+        socket::unread(&self.0).ok().and_then(|bytes| bytes.try_into().ok()).unwrap_or(0)
+    }
 }

@@ -71,7 +71,7 @@ pub struct Incoming<'a> {
     pub space: &'a mut [u8],
     /// How many bytes will come; `u64::MAX` where nobody knows.
     pub expected: u64,
-    /// Given shortly before the end is due: from then on each read is followed by a look at the clock.
+    /// Given shortly before the end is due: from then on each read that may be the last is followed by a look at the clock.
     pub nearly_over: &'a Cue,
     /// Where the thread shows how far it is.
     pub progress: &'a Progress,
@@ -185,11 +185,35 @@ pub fn receive_messages<C: Receiving>(channel: &C, order: Incoming<'_>) -> io::R
         }
     }
     got.last_ns = clock::monotonic_ns();
-    while read_once(channel, space, shown, &mut got)? {
-        got.last_ns = clock::monotonic_ns();
-    }
+    while drain(channel, space, shown, &mut got)? {}
     Ok(got)
 }
+
+/// Some reads, of which any may be the last; false at the end of the stream.
+fn drain<C: Receiving>(
+    channel: &C,
+    space: &mut [u8],
+    shown: (&Progress, &dyn Observer),
+    got: &mut Received,
+) -> io::Result<bool> {
+    for _ in 0..LOOKS {
+        if !read_once(channel, space, shown, got)? {
+            return Ok(false);
+        }
+        got.last_ns = clock::monotonic_ns();
+    }
+    // What is there already is followed by more, or by a look at the clock: a reader that has fallen behind reads it as
+    // fast as before.
+    for _ in 1..channel.waiting() / space.len().max(1) {
+        if !read_once(channel, space, shown, got)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Reads between two questions for what is there: where that is little, questions would take longer than looks.
+const LOOKS: usize = 8;
 
 /// One read; false at the end of the stream.
 #[inline]
@@ -265,4 +289,71 @@ pub const LARGE: usize = 1 << 20;
 /// Errors after which the same call may be made again.
 fn is_passing(cause: &io::Error) -> bool {
     cause.kind() == io::ErrorKind::Interrupted || cause.raw_os_error() == Some(ENOBUFS)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// A stream of which everything has come, and which may not know it.
+    #[derive(Debug)]
+    struct Backlog {
+        left: Cell<usize>,
+        tells: bool,
+        asked: Cell<u32>,
+        last_read_ns: Cell<u64>,
+    }
+
+    impl Backlog {
+        fn of(bytes: usize, tells: bool) -> Self {
+            let (left, asked, last_read_ns) = (Cell::new(bytes), Cell::new(0), Cell::new(0));
+            Self { left, tells, asked, last_read_ns }
+        }
+    }
+
+    impl Receiving for Backlog {
+        fn recv(&self, space: &mut [u8]) -> io::Result<usize> {
+            let bytes = self.left.get().min(space.len());
+            self.left.set(self.left.get() - bytes);
+            if bytes > 0 {
+                self.last_read_ns.set(clock::monotonic_ns());
+            }
+            Ok(bytes)
+        }
+
+        fn waiting(&self) -> usize {
+            self.asked.set(self.asked.get() + 1);
+            if self.tells { self.left.get() } else { 0 }
+        }
+    }
+
+    /// What a reader got whose end was due before it began.
+    fn drained(channel: &Backlog) -> Received {
+        let (nearly_over, progress) = (Cue::default(), Progress::default());
+        nearly_over.give();
+        let order = Incoming {
+            space: &mut [0; 100],
+            expected: u64::MAX,
+            nearly_over: &nearly_over,
+            progress: &progress,
+            observer: &Unobserved,
+            first_ns: &AtomicU64::new(0),
+        };
+        receive_messages(channel, order).unwrap()
+    }
+
+    #[test]
+    fn a_reader_that_has_fallen_behind_asks_once_and_knows_when_the_last_byte_came() {
+        for (bytes, tells, asked) in
+            [(100_000, true, 1), (100_050, true, 1), (1, true, 0), (10_000, false, 12)]
+        {
+            let channel = Backlog::of(bytes, tells);
+            let got = drained(&channel);
+            assert_eq!((got.bytes, got.calls), (bytes as u64, bytes.div_ceil(100) as u64));
+            assert!(got.last_ns >= channel.last_read_ns.get(), "{bytes} bytes, {tells}");
+            assert_eq!(channel.asked.get(), asked, "{bytes} bytes, {tells}: {channel:?}");
+        }
+    }
 }

@@ -101,6 +101,10 @@ impl Receiving for TcpStream {
     fn recv_ready(&self, space: &mut [u8]) -> io::Result<usize> {
         socket::recv_ready(self.as_fd(), space)
     }
+
+    fn waiting(&self) -> usize {
+        socket::unread(self).ok().and_then(|bytes| bytes.try_into().ok()).unwrap_or(0)
+    }
 }
 
 impl Channel for TcpStream {
