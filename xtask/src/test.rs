@@ -92,8 +92,8 @@ fn built(repo: &Repo, user: Who) -> Result<Vec<Binary>> {
     })
 }
 
-/// Runs the tests of all binaries: first those that have groups, with lints and whatever only computes in the time
-/// that they leave over, and then the others.
+/// Runs the tests of all binaries: lints and whatever only computes in the time that the others leave over, and
+/// at the end those that want the machine for themselves.
 fn run_all(
     repo: &Repo,
     lints: &[&str],
@@ -112,19 +112,21 @@ fn run_all(
     let tests = binaries.iter().filter(|binary| binary.is_test);
     let (computing, others): (Vec<_>, Vec<_>) =
         tests.partition(|binary| beside::only_computes(&binary.title));
-    let (waiting, others): (Vec<_>, Vec<_>) =
-        others.into_iter().partition(|binary| aside::has_groups(&binary.title));
+    let (alone, mut others): (Vec<_>, Vec<_>) =
+        others.into_iter().partition(|binary| beside::wants_the_machine(&binary.title));
+    // What waits most leaves most over.
+    others.sort_by_key(|binary| !aside::has_groups(&binary.title));
     let computing: Vec<_> = computing.into_iter().map(|one| (one, command(one))).collect();
     let turn = Turn::default();
     let (mut tally, red) = thread::scope(|scope| {
         let spare = scope.spawn(|| Beside::of(repo, lints, computing, &turn));
-        let ran: Result<Vec<Tally>> = waiting.iter().map(run).collect();
+        let ran: Result<Vec<Tally>> = others.iter().map(run).collect();
         turn.tests_are_over()?;
         let (mut tally, red) = spare.join().unwrap_or_else(|panic| resume_unwind(panic))?.show();
         ran?.into_iter().for_each(|one| tally.add(one));
         anyhow::Ok((tally, red))
     })?;
-    for binary in &others {
+    for binary in &alone {
         tally.add(run(binary)?);
     }
     Ok((tally, red))

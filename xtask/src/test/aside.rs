@@ -22,13 +22,17 @@ pub(super) struct Group {
 static ASIDE: &[(&str, &[Group])] = &[("btu: it (test)", &[PATIENT, OF_ONE_RUN])];
 
 /// Test binaries by title, and how those tests of them begin that find the same whoever runs them: they read what is
-/// stored or written, or speak to an agent. Whoever runs all tests as root runs them once.
+/// stored or written, speak to an agent, or lose one. Whoever runs all tests as root runs them once.
 static ALIKE: &[(&str, &[&str])] = &[
     ("btu: alone (test)", &["alike::"]),
     (
         "btu: it (test)",
         &[
+            "agent::broken::",
+            "agent::cut::",
+            "agent::ended::",
             "agent::nonsense::",
+            "agent::resumed::",
             "compare::",
             "html::",
             "manual::",

@@ -29,6 +29,14 @@ pub(super) fn only_computes(title: &str) -> bool {
     COMPUTING.contains(&title)
 }
 
+/// Test binaries by title that run with nothing beside them.
+static ALONE: &[&str] = &["btu: alone (test)"];
+
+/// Whether the tests of this title want the machine for themselves.
+pub(super) fn wants_the_machine(title: &str) -> bool {
+    ALONE.contains(&title)
+}
+
 /// Whose turn it is. While tests wait, whatever else runs gives way to everybody; where others keep this machine busy it
 /// may then have hardly any time. So it goes on as an ordinary program as soon as those tests are over.
 #[derive(Debug, Default)]

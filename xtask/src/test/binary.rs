@@ -34,10 +34,11 @@ pub(super) struct Binary {
 /// More failures than that are no disturbance.
 const MOST_DISTURBED: usize = 3;
 
-/// Builds the tests of the crates that `which` selects; programs come first, since tests start them.
+/// Builds the tests of the crates that `which` selects, and no examples; programs come first, since tests start them.
 pub(super) fn build(repo: &Repo, which: &[&str]) -> Result<Vec<Binary>> {
     let mut command = repo.command("cargo");
-    command.args(["test", "--no-run", "--locked", "--message-format=json"]).args(which);
+    command.args(["test", "--no-run", "--locked", "--message-format=json"]);
+    command.args(["--lib", "--bins", "--tests"]).args(which);
     let output = command.stderr(std::process::Stdio::inherit()).output();
     let output = output.context("run cargo test --no-run")?;
     if !output.status.success() {
