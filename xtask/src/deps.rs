@@ -24,6 +24,10 @@ static REFUSED: &[(&str, &str)] = &[
     ("libunftp", "stalls about 44 ms per transfer; the FTP server is ours"),
     ("openssl-sys", "a C build that wants an installed library"),
     ("rtnetlink", "async, and its namespaces need root"),
+    (
+        "suppaftp",
+        "regular expressions, twice, and a calendar for a dialogue of one page; the FTP client is ours",
+    ),
     ("tokio-uring", "has no maintainer"),
     ("xdpilone", "EUPL-1.2"),
 ];

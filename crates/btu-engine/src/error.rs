@@ -36,8 +36,8 @@ pub enum EngineError {
     Ftp {
         /// The command and its operand.
         operation: String,
-        /// What the library or the server said.
-        source: Box<suppaftp::FtpError>,
+        /// What the server said.
+        source: crate::file::ftp::FtpFault,
     },
     /// A system call.
     #[error(transparent)]

@@ -13,6 +13,7 @@ mod conductor;
 mod doctor;
 mod exit;
 mod explain;
+mod input;
 mod link;
 mod list;
 mod man;

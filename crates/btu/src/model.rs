@@ -5,6 +5,8 @@ mod picture;
 mod sample;
 mod show;
 
+use std::path::Path;
+
 use btu_core::traffic;
 use btu_core::traffic::Call;
 use btu_core::traffic::MODELS;
@@ -19,6 +21,7 @@ use serde_json::json;
 
 use crate::exit::Exit;
 use crate::exit::Failure;
+use crate::input;
 use crate::output;
 
 /// Options of `btu model`.
@@ -125,7 +128,8 @@ fn verified_with(model: &Model) -> Option<&'static str> {
 fn read(text: &str) -> Result<(&'static Model, Call), Failure> {
     let names = || MODELS.iter().map(|model| model.name()).collect::<Vec<_>>().join(", ");
     let files = |name: &str| {
-        let bytes = std::fs::read(name).map_err(|cause| format!("read {name}: {cause}"))?;
+        let bytes =
+            input::bytes(Path::new(name)).map_err(|cause| format!("read {name}: {cause}"))?;
         traffic::text_of_file(bytes)
     };
     let name = text.split('(').next().unwrap_or_default().trim().to_lowercase();

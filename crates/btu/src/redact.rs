@@ -1,10 +1,10 @@
 //! The verb `redact`: a result without the names in its disclosure, signed anew.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
 use std::path::PathBuf;
 
-use anyhow::Context;
 use anyhow::anyhow;
 use btu_control::Identity;
 use btu_core::journal::file;
@@ -222,9 +222,18 @@ fn write(path: &Path, files: &BTreeMap<String, Vec<u8>>) -> Result<(), Failure> 
         let packed = btu_report::pack(files).map_err(|error| too_large(path, error))?;
         return bundle::write(path, &packed);
     }
-    let made = std::fs::create_dir(path).with_context(|| format!("create {}", path.display()));
-    made.map_err(|cause| Failure::usage(cause).hint("name a new directory in one that is there"))?;
+    std::fs::create_dir(path).map_err(|cause| not_made(path, cause))?;
     files.iter().try_for_each(|(name, content)| bundle::write(&path.join(name), content))
+}
+
+/// Another name helps where this one is taken, or in a directory that is not there.
+fn not_made(path: &Path, cause: io::Error) -> Failure {
+    let of_name = matches!(cause.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound);
+    let cause = anyhow::Error::new(cause).context(format!("create {}", path.display()));
+    if of_name {
+        return Failure::usage(cause).hint("name a new directory in one that is there");
+    }
+    Failure::environment(cause)
 }
 
 fn too_large(path: &Path, error: BundleError) -> Failure {

@@ -18,6 +18,7 @@ static PROGRAMS: &[(&str, &str)] = &[
     ("tcpdump", "tcpdump"),
     ("tcptrace", "tcptrace"),
     ("tshark", "tshark"),
+    ("vsftpd", "vsftpd"),
 ];
 
 const TRIES: u32 = 3;

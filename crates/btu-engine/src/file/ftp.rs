@@ -9,6 +9,7 @@
 mod client;
 mod command;
 mod data;
+mod dialogue;
 mod files;
 mod limits;
 mod line;
@@ -26,6 +27,7 @@ pub use client::Access;
 pub use client::Breaker;
 pub use client::Client;
 pub use client::Transfer;
+pub use dialogue::FtpFault;
 pub use limits::Limits;
 pub use limits::Login;
 pub use protocol::Ftp;

@@ -1,6 +1,6 @@
 //! From options to the two chains of a link.
 
-use std::fs;
+use std::path::Path;
 
 use anyhow::anyhow;
 use btu_core::link::ChainSpec;
@@ -13,6 +13,7 @@ use btu_core::units::Nanos;
 use super::options::ElementArgs;
 use super::options::LinkArgs;
 use crate::exit::Failure;
+use crate::input;
 
 /// What a link does, per direction.
 #[derive(Clone, Debug)]
@@ -142,7 +143,7 @@ fn reader() -> Reader<'static> {
 }
 
 fn read_file(name: &str) -> Result<String, String> {
-    fs::read_to_string(name).map_err(|cause| cause.to_string())
+    input::text(Path::new(name)).map_err(|cause| cause.to_string())
 }
 
 fn usage(option: &str, cause: &LinkError) -> Failure {

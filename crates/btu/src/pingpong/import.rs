@@ -12,6 +12,7 @@ use btu_report::ResultFiles;
 use btu_report::StoredPingPong;
 
 use crate::exit::Failure;
+use crate::input;
 
 /// The lines of all files and directories.
 pub(super) fn lines(paths: &[PathBuf]) -> Result<Vec<Line>, Failure> {
@@ -29,7 +30,7 @@ pub(super) fn lines(paths: &[PathBuf]) -> Result<Vec<Line>, Failure> {
 fn of_file(path: &Path) -> Result<Line, Failure> {
     let file = path.display().to_string();
     let bytes =
-        std::fs::read(path).with_context(|| format!("import {file}")).map_err(Failure::usage)?;
+        input::bytes(path).with_context(|| format!("import {file}")).map_err(Failure::usage)?;
     // A comment may be in any alphabet, and what is no text at all is in no known format.
     let text = String::from_utf8_lossy(&bytes).into_owned();
     import::import(&file, &text).map_err(Failure::usage)?;

@@ -31,6 +31,7 @@ use super::options::PingPongArgs;
 use super::options::WhatArgs;
 use crate::conductor::shown;
 use crate::exit::Failure;
+use crate::input;
 
 /// A transport that was asked for, and whether it may be missing.
 #[derive(Clone, Copy, Debug)]
@@ -348,9 +349,8 @@ pub(super) fn plant(plan: &Plan) -> Result<Option<Plant>, Failure> {
 /// The plan of a file.
 fn stored(file: &std::path::Path) -> Result<Plan, Failure> {
     let name = file.display().to_string();
-    let text = std::fs::read_to_string(file)
-        .with_context(|| format!("read plan {name}"))
-        .map_err(Failure::usage)?;
+    let text =
+        input::text(file).with_context(|| format!("read plan {name}")).map_err(Failure::usage)?;
     let plan = Plan::stored(&name, &text).map_err(|cause| {
         Failure::usage(cause).hint("a plan of this verb says verb = \"pingpong\"; see --dry-run")
     })?;

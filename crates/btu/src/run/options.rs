@@ -10,6 +10,7 @@ use btu_core::plan::Vocabulary;
 
 use super::ordered::Ordered;
 use crate::exit::Failure;
+use crate::input;
 use crate::measurement::fresh_seed;
 
 /// Options of `btu run`.
@@ -162,7 +163,7 @@ impl RunArgs {
         let given = match &self.plan {
             None => None,
             Some(path) => {
-                let text = std::fs::read_to_string(path)
+                let text = input::text(path)
                     .with_context(|| format!("read plan {}", path.display()))
                     .map_err(Failure::usage)?;
                 Some((path.display().to_string(), text))

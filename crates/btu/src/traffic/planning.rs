@@ -26,6 +26,7 @@ use super::scenario;
 use crate::agent::state::StateDir;
 use crate::conductor::NamedAgent;
 use crate::exit::Failure;
+use crate::input;
 use crate::link::chains;
 use crate::output;
 
@@ -41,9 +42,8 @@ pub(super) fn plan(args: &FileArgs) -> Result<Plan, Failure> {
 
 fn stored(file: &Path) -> Result<Plan, Failure> {
     let name = file.display().to_string();
-    let text = std::fs::read_to_string(file)
-        .with_context(|| format!("read plan {name}"))
-        .map_err(Failure::usage)?;
+    let text =
+        input::text(file).with_context(|| format!("read plan {name}")).map_err(Failure::usage)?;
     let hint = if Plan::is_in(&text) {
         "with --dry-run this verb prints plans whose every value is legal"
     } else {

@@ -17,6 +17,7 @@ use btu_core::traffic::plan::Plan;
 use btu_core::units::Nanos;
 
 use crate::exit::Failure;
+use crate::input;
 use crate::output;
 
 /// What the scenarios of a plan may name.
@@ -37,7 +38,7 @@ pub(super) fn read(file: &Path) -> Result<Scenario, Failure> {
 /// The same, with where its tests are written.
 pub(super) fn reading(file: &Path) -> Result<Reading, Failure> {
     let name = file.display().to_string();
-    let text = std::fs::read_to_string(file)
+    let text = input::text(file)
         .with_context(|| format!("read {name}"))
         .map_err(|cause| Failure::usage(cause).hint(NO_FILE))?;
     let folder = file.parent().unwrap_or(Path::new("."));
@@ -81,7 +82,7 @@ fn parsed(
 }
 
 fn read_beside(folder: &Path, name: &str) -> Result<FileText, String> {
-    let bytes = std::fs::read(folder.join(name)).map_err(|cause| cause.to_string())?;
+    let bytes = input::bytes(&folder.join(name)).map_err(|cause| cause.to_string())?;
     traffic::text_of_file(bytes)
 }
 

@@ -1,29 +1,22 @@
 //! The FTP client: one control connection, one transfer at a time, passive.
-//!
-//! The dialogue is suppaftp's; the sockets are made here, so that they have their options from the
-//! start and can be ended from another thread.
 
-use std::fmt;
-use std::io;
 use std::net::SocketAddr;
 use std::net::TcpStream;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::Mutex;
+use std::sync::MutexGuard;
 use std::sync::PoisonError;
 use std::time::Duration;
 
 use btu_core::units::Bytes;
 use btu_sys::socket;
 use btu_sys::socket::Settings;
-use suppaftp::FtpError;
-use suppaftp::FtpResult;
-use suppaftp::FtpStream;
-use suppaftp::Mode;
-use suppaftp::TlsStream;
-use suppaftp::TransferStream;
-use suppaftp::types::FileType;
 
+use super::dialogue::Class;
+use super::dialogue::Dialogue;
+use super::dialogue::FtpFault;
+use super::dialogue::named;
 use super::sockets::Sockets;
 use crate::error::EngineError;
 use crate::transport::retried;
@@ -44,37 +37,31 @@ pub struct Access {
 }
 
 /// A session with a server, logged in, for binary files.
+#[derive(Debug)]
 pub struct Client {
-    ftp: FtpStream,
     access: Access,
-    links: Arc<Links>,
-    /// A second descriptor of the control connection, by which it can be ended.
-    _control: Arc<TcpStream>,
+    dialogue: Arc<Mutex<Dialogue>>,
+    sockets: Arc<Sockets>,
 }
 
 /// Ends a client from any thread: what it waits for fails at once, and so does all it tries later.
 #[derive(Clone, Debug)]
-pub struct Breaker(Arc<Links>);
-
-/// The sockets of a client, beside those that the library holds.
-#[derive(Debug, Default)]
-struct Links {
-    all: Sockets,
-    /// The data connection that was opened last.
-    data: Mutex<Option<Arc<TcpStream>>>,
-}
+pub struct Breaker(Arc<Sockets>);
 
 /// A file on its way. Dropped unfinished, it is abandoned; the server's last word on it is lost.
+#[derive(Debug)]
 pub struct Transfer {
+    /// Goes before the word on it is waited for.
     data: Arc<TcpStream>,
-    dialogue: Box<dyn Dialogue>,
+    last_word: LastWord,
     name: String,
 }
 
-/// The end of a transfer, without the library's type of TLS, which has no public name.
-trait Dialogue: Send {
-    /// Closes the data connection and waits for the server's last word on it.
-    fn finish(self: Box<Self>) -> FtpResult<()>;
+/// What the server has still to say about a transfer.
+#[derive(Debug)]
+struct LastWord {
+    dialogue: Arc<Mutex<Dialogue>>,
+    is_heard: bool,
 }
 
 impl Access {
@@ -93,90 +80,77 @@ impl Access {
 impl Client {
     /// Connects and logs in. The calling thread is in the network of the client.
     pub fn connect(access: &Access) -> Result<Self, EngineError> {
-        let Access { server, user, password, patience, .. } = access;
-        let links = Arc::new(Links::default());
+        let sockets = Arc::new(Sockets::default());
         let options = Settings { nodelay: Some(true), ..Settings::default() };
-        let control = socket::connect(*server, &options, *patience)?;
-        socket::bound_waits(&control, *patience)?;
-        let kept = links.keep(&control).map_err(EngineError::peer(format!("keep {server}")))?;
-        let greeted = FtpStream::connect_with_stream(control).map_err(asked("greeting"))?;
-        let mut ftp = greeted.passive_stream_builder(builder(access, &links));
-        // The only form that works for both families, and it names no address to be fooled with.
-        ftp.set_mode(Mode::ExtendedPassive);
-        ftp.login(user, password).map_err(asked("login"))?;
-        ftp.transfer_type(FileType::Image).map_err(asked("TYPE I"))?;
-        Ok(Self { ftp, access: access.clone(), links, _control: kept })
+        let control = connected(access.server, &options, access.patience, &sockets)?;
+        let mut dialogue = Dialogue::over(control, access.patience);
+        log_in(&mut dialogue, access)?;
+        let dialogue = Arc::new(Mutex::new(dialogue));
+        Ok(Self { access: access.clone(), dialogue, sockets })
     }
 
     /// Begins to receive the file `name`.
     pub fn retrieve(&mut self, name: &str) -> Result<Transfer, EngineError> {
-        let stream = self.ftp.retr_as_stream(name).map_err(asked(&format!("RETR {name}")))?;
-        self.transfer(stream, name)
+        self.transfer("RETR", name)
     }
 
     /// Begins to send the file `name`.
     pub fn store(&mut self, name: &str) -> Result<Transfer, EngineError> {
-        let stream = self.ftp.put_with_stream(name).map_err(asked(&format!("STOR {name}")))?;
-        self.transfer(stream, name)
+        self.transfer("STOR", name)
     }
 
-    fn transfer<T: TlsStream + Send + 'static>(
-        &self,
-        stream: TransferStream<T>,
-        name: &str,
-    ) -> Result<Transfer, EngineError> {
-        let gone = || EngineError::Refused(format!("ftp {name}: the client was ended"));
-        let data = self.links.take_data().ok_or_else(gone)?;
-        Ok(Transfer { data, dialogue: Box::new(stream), name: name.to_owned() })
+    /// EPSV is the only form that works for both families, and it names no address to be fooled with.
+    fn transfer(&self, verb: &str, name: &str) -> Result<Transfer, EngineError> {
+        let mut dialogue = held(&self.dialogue);
+        let passive = dialogue.ask("EPSV", &[Class::Done])?;
+        let unread = || named("EPSV")(FtpFault::Answer(passive.text.clone()));
+        let port = passive.extended_port().ok_or_else(unread)?;
+        let address = SocketAddr::new(self.access.server.ip(), port);
+        let Access { sockets, patience, .. } = &self.access;
+        let data = connected(address, sockets, *patience, &self.sockets)?;
+        dialogue.ask(&format!("{verb} {name}"), &[Class::Begun])?;
+        let last_word = LastWord { dialogue: Arc::clone(&self.dialogue), is_heard: false };
+        Ok(Transfer { data, last_word, name: name.to_owned() })
     }
 
     /// The size of the file `name`.
     pub fn size(&mut self, name: &str) -> Result<Bytes, EngineError> {
-        let size = self.ftp.size(name).map_err(asked(&format!("SIZE {name}")))?;
-        Ok(Bytes::new(u64::try_from(size).unwrap_or(u64::MAX)))
+        let command = format!("SIZE {name}");
+        let heard = self.done(&command)?;
+        let size = heard.parse().map_err(|_| named(&command)(FtpFault::Answer(heard)));
+        size.map(Bytes::new)
     }
 
     /// Removes the file `name`.
     pub fn remove(&mut self, name: &str) -> Result<(), EngineError> {
-        self.ftp.rm(name).map_err(asked(&format!("DELE {name}")))
+        self.done(&format!("DELE {name}")).map(drop)
     }
 
     /// Asks for nothing: a round trip of the dialogue alone.
     pub fn nothing(&mut self) -> Result<(), EngineError> {
-        self.ftp.noop().map_err(asked("NOOP"))
+        self.done("NOOP").map(drop)
     }
 
     /// Takes leave.
-    pub fn close(mut self) -> Result<(), EngineError> {
-        self.ftp.quit().map_err(asked("QUIT"))
+    pub fn close(self) -> Result<(), EngineError> {
+        self.done("QUIT").map(drop)
     }
 
     /// What can end this client from another thread.
     pub fn breaker(&self) -> Breaker {
-        Breaker(Arc::clone(&self.links))
+        Breaker(Arc::clone(&self.sockets))
+    }
+
+    /// The text of the reply to a command that is done at once.
+    fn done(&self, command: &str) -> Result<String, EngineError> {
+        held(&self.dialogue).ask(command, &[Class::Done]).map(|heard| heard.text)
     }
 }
 
 impl Breaker {
     /// Ends the client and its transfer, now.
     pub fn end(&self) {
-        self.0.all.close();
-    }
-}
-
-impl Links {
-    /// Keeps a second descriptor of `stream`, for the breaker.
-    fn keep(&self, stream: &TcpStream) -> io::Result<Arc<TcpStream>> {
-        let ended = || io::Error::from(io::ErrorKind::ConnectionAborted);
-        self.all.admit(stream.try_clone()?).ok_or_else(ended)
-    }
-
-    fn put_data(&self, data: Arc<TcpStream>) {
-        *self.data.lock().unwrap_or_else(PoisonError::into_inner) = Some(data);
-    }
-
-    fn take_data(&self) -> Option<Arc<TcpStream>> {
-        self.data.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.0.close();
     }
 }
 
@@ -200,50 +174,54 @@ impl Transfer {
 
     /// Ends the file and waits until the server says that it has all of it, or gave all of it.
     pub fn finish(self) -> Result<(), EngineError> {
-        let Self { data, dialogue, name } = self;
+        let Self { data, last_word, name } = self;
         // The connection ends with its last descriptor.
         drop(data);
-        dialogue.finish().map_err(asked(&format!("completion of {name}")))
+        last_word.hear(&name)
     }
 }
 
-impl<T: TlsStream + Send> Dialogue for TransferStream<T> {
-    fn finish(self: Box<Self>) -> FtpResult<()> {
-        // The library's own, which an inherent path prefers.
-        Self::finish(*self)
+impl LastWord {
+    fn hear(mut self, name: &str) -> Result<(), EngineError> {
+        self.is_heard = true;
+        held(&self.dialogue).reply(&format!("completion of {name}"), &[Class::Done]).map(drop)
     }
 }
 
-impl fmt::Debug for Client {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Client").field("access", &self.access).finish_non_exhaustive()
+impl Drop for LastWord {
+    fn drop(&mut self) {
+        if !self.is_heard {
+            held(&self.dialogue).abandon();
+        }
     }
 }
 
-impl fmt::Debug for Transfer {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Transfer").field("name", &self.name).finish_non_exhaustive()
-    }
+/// A connection of the client, which its breaker can end.
+fn connected(
+    address: SocketAddr,
+    options: &Settings,
+    patience: Duration,
+    sockets: &Sockets,
+) -> Result<Arc<TcpStream>, EngineError> {
+    let stream = socket::connect(address, options, patience)?;
+    socket::bound_waits(&stream, patience)?;
+    let ended = || EngineError::Refused(format!("ftp {address}: the client was ended"));
+    sockets.admit(stream).ok_or_else(ended)
 }
 
-/// Connects the data connections, and leaves a descriptor of each for the transfer.
-fn builder(
-    access: &Access,
-    links: &Arc<Links>,
-) -> impl Fn(SocketAddr) -> FtpResult<TcpStream> + Send + Sync + 'static {
-    let (settings, patience, links) = (access.sockets.clone(), access.patience, Arc::clone(links));
-    move |address| {
-        let connected = socket::connect(address, &settings, patience)
-            .and_then(|stream| socket::bound_waits(&stream, patience).map(|()| stream));
-        let stream =
-            connected.map_err(|cause| FtpError::ConnectionError(io::Error::other(cause)))?;
-        links.put_data(links.keep(&stream).map_err(FtpError::ConnectionError)?);
-        Ok(stream)
+/// Until files can be asked for, unchanged (TYPE I).
+fn log_in(dialogue: &mut Dialogue, access: &Access) -> Result<(), EngineError> {
+    let greeting = [Class::Begun, Class::Done];
+    // A server that is not ready yet says so first (RFC 959, 5.4).
+    while dialogue.reply("greeting", &greeting)?.is_of(Class::Begun) {}
+    let user = format!("USER {}", access.user);
+    if dialogue.ask(&user, &[Class::Done, Class::Goes])?.is_of(Class::Goes) {
+        dialogue.ask(&format!("PASS {}", access.password), &[Class::Done])?;
     }
+    dialogue.ask("TYPE I", &[Class::Done]).map(drop)
 }
 
-/// Names the command in an error of the library.
-fn asked(command: &str) -> impl FnOnce(FtpError) -> EngineError {
-    let operation = command.to_owned();
-    move |source| EngineError::Ftp { operation, source: Box::new(source) }
+/// Nothing in a dialogue is half done where a thread panicked: its next reply is not the one that is waited for.
+fn held(dialogue: &Mutex<Dialogue>) -> MutexGuard<'_, Dialogue> {
+    dialogue.lock().unwrap_or_else(PoisonError::into_inner)
 }

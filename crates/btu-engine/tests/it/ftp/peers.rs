@@ -1,12 +1,19 @@
-//! Programs of others against our server: what they put they get back, byte for byte.
+//! Programs of others against our server, and our client against a server of others: what is put comes back, byte for byte.
 
+use std::net::SocketAddr;
+use std::net::TcpListener;
+use std::net::TcpStream;
 use std::path::Path;
+use std::process::Child;
 use std::process::Command;
 use std::process::Stdio;
 
+use btu_engine::file::ftp::Access;
+use btu_engine::file::ftp::Client;
 use btu_engine::file::ftp::Server;
 
 use crate::skip;
+use crate::wait::wait_until;
 
 /// Runs a client program to its end; its complaint fails the test.
 fn client(program: &str, arguments: &[&str]) -> Vec<u8> {
@@ -142,4 +149,58 @@ fn lftp_abandons_a_transfer_and_goes_on() {
         String::from_utf8_lossy(&said).split_whitespace().collect::<Vec<_>>(),
         ["1000", "7"]
     );
+}
+
+/// A server of others, until it is dropped.
+struct Vsftpd(Child);
+
+impl Vsftpd {
+    /// Whose files are in `root`, as whoever runs the tests, on a free port.
+    fn start(folder: &Path) -> (Self, SocketAddr) {
+        let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let (root, file) = (folder.join("root"), folder.join("vsftpd.conf"));
+        std::fs::create_dir(&root).unwrap();
+        let settings = format!(
+            "listen=YES\nlisten_address=127.0.0.1\nlisten_port={}\nrun_as_launching_user=YES\n\
+             background=NO\nanonymous_enable=YES\nanon_root={root}\nwrite_enable=YES\n\
+             anon_upload_enable=YES\nanon_other_write_enable=YES\nanon_umask=022\n\
+             seccomp_sandbox=NO\nsecure_chroot_dir={root}\nftpd_banner=one of several\n",
+            address.port(),
+            root = path(&root)
+        );
+        std::fs::write(&file, settings).unwrap();
+        let child = Command::new("/usr/sbin/vsftpd").arg(&file).spawn().unwrap();
+        wait_until("vsftpd listens", || TcpStream::connect(address).is_ok());
+        (Self(child), address)
+    }
+}
+
+impl Drop for Vsftpd {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn vsftpd_gives_our_client_back_what_it_was_given() {
+    if !Path::new("/usr/sbin/vsftpd").exists() {
+        skip!("program missing: vsftpd");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (_server, address) = Vsftpd::start(folder.path());
+    let mut client = Client::connect(&Access::anonymous(address)).unwrap();
+    for length in [0, 1, 65_537, 3_000_000] {
+        let (bytes, name) = (super::content(length), format!("file-{length}"));
+        super::send_all(client.store(&name).unwrap(), &bytes);
+        assert_eq!(client.size(&name).unwrap().len(), length);
+        assert!(super::receive_all(client.retrieve(&name).unwrap()) == bytes, "{length} B");
+        // Half a file is abandoned; the dialogue goes on.
+        drop(client.retrieve(&name).unwrap());
+        client.nothing().unwrap();
+        client.remove(&name).unwrap();
+    }
+    let refused = client.retrieve("nothing").unwrap_err().sentence();
+    assert!(refused.contains("RETR nothing") && refused.contains("550"), "{refused}");
+    client.close().unwrap();
 }
