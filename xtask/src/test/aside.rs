@@ -22,7 +22,8 @@ pub(super) struct Group {
 static ASIDE: &[(&str, &[Group])] = &[("btu: it (test)", &[PATIENT, OF_ONE_RUN])];
 
 /// Test binaries by title, and how those tests of them begin that find the same whoever runs them: they read what is
-/// stored or written, speak to an agent, or lose one. Whoever runs all tests as root runs them once.
+/// stored or written, speak to an agent, or lose one, or judge what was measured. Whoever runs all tests as root runs
+/// them once.
 static ALIKE: &[(&str, &[&str])] = &[
     ("btu: alone (test)", &["alike::"]),
     (
@@ -33,13 +34,17 @@ static ALIKE: &[(&str, &[&str])] = &[
             "agent::ended::",
             "agent::nonsense::",
             "agent::resumed::",
+            "calibrated::",
             "compare::",
             "html::",
             "manual::",
             "model::",
             "parsers::",
+            "planted::",
             "rank::",
+            "refusals::",
             "score::",
+            "traffic_methods::",
             "trust::",
         ],
     ),
