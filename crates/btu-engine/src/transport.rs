@@ -103,7 +103,7 @@ pub trait Receiving {
     }
 
     /// Bytes that are there already; none where nobody can tell.
-    fn waiting(&self) -> usize {
+    fn waiting(&self) -> u64 {
         0
     }
 }

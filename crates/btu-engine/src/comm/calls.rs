@@ -120,7 +120,7 @@ impl Receiving for Sink<'_> {
         socket::discard(self.0, space)
     }
 
-    fn waiting(&self) -> usize {
-        socket::unread(&self.0).ok().and_then(|bytes| bytes.try_into().ok()).unwrap_or(0)
+    fn waiting(&self) -> u64 {
+        socket::unread(&self.0).unwrap_or(0)
     }
 }

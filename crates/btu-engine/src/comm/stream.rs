@@ -204,7 +204,7 @@ fn drain<C: Receiving>(
     }
     // What is there already is followed by more, or by a look at the clock: a reader that has fallen behind reads it as
     // fast as before.
-    for _ in 1..channel.waiting() / space.len().max(1) {
+    for _ in 1..channel.waiting() / space.len().max(1) as u64 {
         if !read_once(channel, space, shown, got)? {
             return Ok(false);
         }
@@ -323,9 +323,9 @@ mod tests {
             Ok(bytes)
         }
 
-        fn waiting(&self) -> usize {
+        fn waiting(&self) -> u64 {
             self.asked.set(self.asked.get() + 1);
-            if self.tells { self.left.get() } else { 0 }
+            if self.tells { self.left.get() as u64 } else { 0 }
         }
     }
 

@@ -102,8 +102,8 @@ impl Receiving for TcpStream {
         socket::recv_ready(self.as_fd(), space)
     }
 
-    fn waiting(&self) -> usize {
-        socket::unread(self).ok().and_then(|bytes| bytes.try_into().ok()).unwrap_or(0)
+    fn waiting(&self) -> u64 {
+        socket::unread(self).unwrap_or(0)
     }
 }
 

@@ -169,9 +169,10 @@ impl Vsftpd {
             root = path(&root)
         );
         std::fs::write(&file, settings).unwrap();
-        let child = Command::new("/usr/sbin/vsftpd").arg(&file).spawn().unwrap();
+        // Ended with this value, also where it never listens.
+        let server = Self(Command::new("/usr/sbin/vsftpd").arg(&file).spawn().unwrap());
         wait_until("vsftpd listens", || TcpStream::connect(address).is_ok());
-        (Self(child), address)
+        (server, address)
     }
 }
 
