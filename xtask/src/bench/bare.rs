@@ -35,11 +35,7 @@ struct Pair {
 
 fn run(repo: &Repo, options: &Options) -> Result<Verdict> {
     if !options.inside {
-        return if repo.step("cargo build --release --locked -p btu-engine --example bare")? {
-            private::enter(repo, BENCH.name, options)
-        } else {
-            bail!("the example bare of btu-engine did not build")
-        };
+        return private::enter_with(repo, "bare", BENCH.name, options);
     }
     private::prepare(repo)?;
     let pairs = (1000 * options.seconds / SLICE_MS).max(1);

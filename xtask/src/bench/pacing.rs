@@ -109,12 +109,7 @@ struct Measured {
 
 fn run(repo: &Repo, options: &Options) -> Result<Verdict> {
     if !options.inside {
-        let built = repo.step("cargo build --release --locked -p btu-engine --example pace")?;
-        return if built {
-            private::enter(repo, BENCH.name, options)
-        } else {
-            bail!("the example pace of btu-engine did not build")
-        };
+        return private::enter_with(repo, "pace", BENCH.name, options);
     }
     private::prepare(repo)?;
     let folder = repo.path("target/bench");

@@ -102,11 +102,7 @@ struct Present {
 
 fn run(repo: &Repo, options: &Options) -> Result<Verdict> {
     if !options.inside {
-        return if repo.step("cargo build --release --locked -p btu-engine --example comm")? {
-            private::enter(repo, BENCH.name, options)
-        } else {
-            bail!("the example comm of btu-engine did not build")
-        };
+        return private::enter_with(repo, OURS.program, BENCH.name, options);
     }
     private::prepare(repo)?;
     let present = contenders(repo);

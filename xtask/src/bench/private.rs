@@ -28,6 +28,20 @@ pub(super) fn enter(repo: &Repo, bench: &str, options: &Options) -> Result<Verdi
     Ok(Verdict::of(status.success()))
 }
 
+/// Builds this example of the engine, and starts this program again as [`enter`] does.
+pub(super) fn enter_with(
+    repo: &Repo,
+    example: &str,
+    bench: &str,
+    options: &Options,
+) -> Result<Verdict> {
+    let build = format!("cargo build --release --locked -p btu-engine --example {example}");
+    if !repo.step(&build)? {
+        bail!("the example {example} of btu-engine did not build");
+    }
+    enter(repo, bench, options)
+}
+
 /// Brings loopback up and pins congestion control to its routes.
 pub(super) fn prepare(repo: &Repo) -> Result<()> {
     ip(repo, "link set lo up")?;
