@@ -157,6 +157,9 @@ fn broken_promises(sample: &DirectionSample) -> Vec<String> {
         };
         format!("{hits} drops {who} {formula} of {}", sample.packets)
     }));
+    causes.extend(sample.device_gone.iter().map(|device| {
+        format!("its device {device} was gone at the end: what was lost there is not known")
+    }));
     if sample.opaque > 0 && has_element(sample, &["drop"]) {
         causes.push(format!("{} opaque packets under a drop element", sample.opaque));
     }

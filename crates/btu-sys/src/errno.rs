@@ -4,6 +4,7 @@ pub use libc::EACCES;
 pub use libc::EAFNOSUPPORT;
 pub use libc::EINVAL;
 pub use libc::ENOBUFS;
+pub use libc::ENODEV;
 pub use libc::ENOENT;
 pub use libc::ENOMEM;
 pub use libc::ENOSPC;

@@ -136,6 +136,13 @@ impl PacketSocket {
         Ok(())
     }
 
+    /// Takes what the device reported: that it went down, or is gone. Until then every wait for this
+    /// socket ends at once; a receive by call takes it by itself.
+    pub fn take_error(&self) -> io::Result<()> {
+        nix::sys::socket::getsockopt(&self.socket, nix::sys::socket::sockopt::SocketError)?;
+        Ok(())
+    }
+
     /// What was lost since the previous call.
     pub fn losses(&mut self) -> io::Result<Losses> {
         let dropped = u64::from(read_statistics(&self.socket)?.tp_drops);

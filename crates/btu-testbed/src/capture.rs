@@ -233,7 +233,7 @@ impl Recorder {
             acknowledged: tcp.acknowledged,
             payload: shape.payload_of(index),
             window: tcp.window,
-            flags: if index + 1 == shape.count { tcp.flags } else { tcp.flags & !FIN_AND_PUSH },
+            flags: flags_of(tcp.flags, index, shape.count),
             from: self.from,
             fate: Fate::Held,
         }));
@@ -268,11 +268,20 @@ impl Recorder {
     }
 }
 
+/// As segmentation gives them out: the end of the data is told by the last, the answer to a mark of
+/// congestion by the first (`tcp_gso_segment` in Linux' `net/ipv4/tcp_offload.c`).
+fn flags_of(all: u8, index: u32, count: u32) -> u8 {
+    let not_first = if index > 0 { !CWR } else { u8::MAX };
+    let not_last = if index + 1 < count { !FIN_AND_PUSH } else { u8::MAX };
+    all & not_first & not_last
+}
+
 /// The time of what did not happen.
 pub const NEVER: Nanos = Nanos::MAX;
 /// Ethernet, IPv4, TCP with time stamps: 66 bytes.
 const TYPICAL_HEADERS: usize = 72;
 const FIN_AND_PUSH: u8 = 0x09;
+const CWR: u8 = 0x80;
 
 #[cfg(test)]
 mod tests;

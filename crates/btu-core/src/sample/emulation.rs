@@ -40,6 +40,10 @@ pub struct DirectionSample {
     pub socket_drops: u64,
     /// Sends that the kernel refused.
     pub send_errors: u64,
+    /// A device of the link that was gone when the record was made, with its counters: what the kernel
+    /// lost there, and what came after, is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_gone: Option<String>,
     /// Super-packets that could not be understood and passed whole.
     pub opaque: u64,
     /// Packets released more than 50 us after they were due.

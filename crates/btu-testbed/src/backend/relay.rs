@@ -24,6 +24,7 @@ use btu_core::link::Place;
 use btu_core::sample::DirectionSample;
 use btu_core::units::Bytes;
 use btu_sys::cpu;
+use btu_sys::errno::ENODEV;
 use btu_sys::namespace::NetNs;
 use btu_sys::netlink::LinkCounters;
 use btu_sys::netlink::Netlink;
@@ -41,6 +42,7 @@ use super::Settings;
 use handle::Handle;
 use store::Store;
 use worker::Command;
+use worker::Told;
 
 /// The entry of the registry.
 #[derive(Debug)]
@@ -200,19 +202,21 @@ impl Emulator for Relay {
         for worker in &self.workers {
             captures.extend(worker.ask(|reply| Command::EndCapture { reply })?);
         }
-        for (capture, ports) in captures.iter_mut().zip(&self.links) {
+        let joined = |([up, down], ports): ([Capture; 2], &LinkPorts)| {
+            let mut capture = up.joined(down);
             capture.link.clone_from(&ports.name);
-        }
-        Ok(captures)
+            capture
+        };
+        Ok(captures.into_iter().zip(&self.links).map(joined).collect())
     }
 
     fn samples(&self) -> Result<Vec<DirectionSample>, BackendError> {
-        let mut samples = Vec::new();
+        let mut told = Vec::new();
         for worker in &self.workers {
-            samples.extend(worker.ask(|reply| Command::Sample { reply })?);
+            told.extend(worker.ask(|reply| Command::Sample { reply })?);
         }
-        self.devices().complete(&self.links, &mut samples)?;
-        Ok(samples)
+        self.devices().complete(&self.links, &mut told)?;
+        Ok(told.into_iter().map(|told| told.sample).collect())
     }
 }
 
@@ -229,31 +233,43 @@ impl Devices {
         Ok(())
     }
 
-    /// A device's receive drops never reached the emulator; its transmit drops were refused by the
-    /// other end. Samples come in pairs, `up` and `down` of each link.
-    fn complete(
-        &mut self,
-        links: &[LinkPorts],
-        samples: &mut [DirectionSample],
-    ) -> Result<(), BackendError> {
-        for (ports, pair) in links.iter().zip(samples.chunks_exact_mut(2)) {
+    /// Directions come in pairs, `up` and `down` of each link.
+    fn complete(&mut self, links: &[LinkPorts], told: &mut [Told]) -> Result<(), BackendError> {
+        for (ports, pair) in links.iter().zip(told.chunks_exact_mut(2)) {
             let (near, far) = (self.since_start(&ports.near)?, self.since_start(&ports.far)?);
-            pair[0].socket_drops += near.rx_dropped;
-            pair[0].send_errors += far.tx_dropped;
-            pair[1].socket_drops += far.rx_dropped;
-            pair[1].send_errors += near.tx_dropped;
+            let gone = [(near, &ports.near), (far, &ports.far)]
+                .into_iter()
+                .find_map(|(counters, name)| counters.is_none().then(|| name.clone()));
+            for (one, [from, to]) in pair.iter_mut().zip([[near, far], [far, near]]) {
+                one.sample.device_gone.clone_from(&gone);
+                one.complete(from.unwrap_or_default(), to.unwrap_or_default());
+            }
         }
         Ok(())
     }
 
-    fn since_start(&mut self, device: &str) -> Result<LinkCounters, BackendError> {
-        let now = self.netlink.link(device)?.counters;
+    /// `None` where the device is gone: a command that is root of its namespace may delete it.
+    fn since_start(&mut self, device: &str) -> Result<Option<LinkCounters>, BackendError> {
+        let now = match self.netlink.link(device) {
+            Ok(link) => link.counters,
+            Err(cause) if cause.errno() == Some(ENODEV) => return Ok(None),
+            Err(cause) => return Err(cause.into()),
+        };
         let then = self.at_start.get(device).copied().unwrap_or_default();
-        Ok(LinkCounters {
+        Ok(Some(LinkCounters {
             rx_dropped: now.rx_dropped.saturating_sub(then.rx_dropped),
             tx_dropped: now.tx_dropped.saturating_sub(then.tx_dropped),
             ..now
-        })
+        }))
+    }
+}
+
+impl Told {
+    /// What the device `from` dropped on the way in never reached the emulator; what `to` dropped on the
+    /// way out was refused by its other end.
+    fn complete(&mut self, from: LinkCounters, to: LinkCounters) {
+        self.sample.socket_drops += from.rx_dropped;
+        self.sample.send_errors += to.tx_dropped.saturating_sub(self.failed_sends);
     }
 }
 

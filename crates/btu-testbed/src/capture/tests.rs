@@ -65,6 +65,13 @@ fn a_record_has_48_bytes() {
     assert_eq!(size_of::<Record>(), 48);
 }
 
+#[test]
+fn the_first_segment_has_the_mark_of_congestion_and_the_last_the_end() {
+    let of = |index| flags_of(CWR | FIN_AND_PUSH | 0x10, index, 3);
+    assert_eq!([0, 1, 2].map(of), [CWR | 0x10, 0x10, FIN_AND_PUSH | 0x10]);
+    assert_eq!(flags_of(CWR | FIN_AND_PUSH, 0, 1), CWR | FIN_AND_PUSH);
+}
+
 /// Room for two packets up and four down; the third one up comes at 3 ms, and then no more is kept.
 #[test]
 fn a_capture_that_is_full_ends_in_both_directions_at_once() {

@@ -1,6 +1,7 @@
 //! The relay: exact drops, nothing lost unasked, delays that add up.
 
 use std::error::Error;
+use std::process::Command;
 use std::time::Duration;
 
 use btu_core::link::Pattern;
@@ -8,6 +9,7 @@ use btu_core::sample::DirectionSample;
 use btu_sys::namespace::NetNs;
 use btu_sys::packet::ReceiveForm;
 use btu_sys::tcp_info::TcpInfo;
+use btu_testbed::around::NEAR_PORT;
 use btu_testbed::backend::Emulator;
 use btu_testbed::backend::LinkPorts;
 use btu_testbed::backend::Order;
@@ -15,10 +17,12 @@ use btu_testbed::backend::Settings;
 use btu_testbed::backend::relay::Relay;
 
 use crate::isolated::isolated;
+use crate::traffic::near_socket;
 use crate::traffic::round_trips;
 use crate::traffic::tcp_at_rest;
 use crate::traffic::tcp_transfer;
 use crate::traffic::udp_count;
+use crate::wait::wait_until;
 use crate::world::World;
 use crate::world::assert_nothing_unasked;
 use crate::world::is_root_outside;
@@ -205,4 +209,54 @@ fn more_than_the_memory_holds_is_refused_with_the_figures() {
         assert!(refused.starts_with("link up: 10Gbit/s for 1s takes 1567"), "{refused}");
         assert!(refused.ends_with("allowed are 512MiB"), "{refused}");
     });
+}
+
+/// A command is root of its namespace, and may take a device of the link down or away.
+#[test]
+fn a_device_that_goes_away_is_told_and_costs_no_cpu() {
+    isolated("relay::a_device_that_goes_away_is_told_and_costs_no_cpu", || {
+        for form in FORMS {
+            let world = World::new(form);
+            world.begin(&[]);
+            ip(world.around.near(), "link set btu1 down");
+            ip(world.around.near(), "link set btu1 up");
+            std::thread::sleep(Duration::from_millis(500));
+            for sample in world.samples() {
+                assert!(sample.thread_cpu_ns.unwrap().seconds() < 0.2, "{sample:?}");
+                assert_eq!(sample.device_gone, None);
+            }
+            ip(world.around.near(), "link del btu1");
+            std::thread::sleep(Duration::from_millis(500));
+            for sample in world.samples() {
+                // With a device of a pair the other goes, too.
+                assert_eq!(sample.device_gone.as_deref(), Some(NEAR_PORT), "{sample:?}");
+                assert!(sample.thread_cpu_ns.unwrap().seconds() < 0.2, "{sample:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn a_send_that_fails_is_counted_once() {
+    isolated("relay::a_send_that_fails_is_counted_once", || {
+        for form in FORMS {
+            let world = World::new(form);
+            world.begin(&[]);
+            ip(world.around.far(), "link set btu1far down");
+            let (ends, socket) = (world.ends(), near_socket(world.ends()));
+            for _ in 0..5 {
+                socket.send_to(b"nobody is there", (ends.address, 9)).unwrap();
+            }
+            wait_until("five packets are seen", || world.samples()[0].packets >= 5);
+            let [up, _] = world.samples();
+            assert_eq!(up.send_errors, up.packets, "{up:?}");
+        }
+    });
+}
+
+/// Runs `ip` of iproute2 in a namespace.
+fn ip(namespace: &NetNs, words: &str) {
+    let asked = || Command::new("ip").args(words.split(' ')).output();
+    let said = namespace.inside(asked).unwrap().expect("ip of iproute2 is installed");
+    assert!(said.status.success(), "ip {words}: {}", String::from_utf8_lossy(&said.stderr));
 }

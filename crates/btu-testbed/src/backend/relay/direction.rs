@@ -137,10 +137,12 @@ impl Direction {
         self.current().watch_queues(REFUSED);
     }
 
-    /// Ends the recording.
-    pub(super) fn end_capture(&mut self) -> Capture {
+    /// Ends the recording; `wall_offset_ns` is the wall clock's less the monotonic one's.
+    pub(super) fn end_capture(&mut self, wall_offset_ns: i64) -> Capture {
         self.store.forget_records();
-        self.recorder.take().map(Recorder::finish).unwrap_or_default()
+        let mut capture = self.recorder.take().map(Recorder::finish).unwrap_or_default();
+        capture.wall_offset_ns = wall_offset_ns;
+        capture
     }
 
     /// Frames that the kernel lost before we saw them.
@@ -153,6 +155,11 @@ impl Direction {
         let mut sample = self.chains.last().map(Chain::sample).unwrap_or_default();
         self.meter.complete(&mut sample);
         sample
+    }
+
+    /// Calls that the kernel answered with an error in this run.
+    pub(super) fn failed_sends(&self) -> u64 {
+        self.meter.counts.failed_sends
     }
 
     fn send_due(
@@ -201,7 +208,10 @@ impl Direction {
         }
         match result {
             Ok(()) => self.meter.sent(packet.count(), packet.at(), began, now()),
-            Err(_) => self.meter.counts.send_errors += u64::from(packet.count()),
+            Err(_) => {
+                self.meter.counts.send_errors += u64::from(packet.count());
+                self.meter.counts.failed_sends += 1;
+            }
         }
     }
 

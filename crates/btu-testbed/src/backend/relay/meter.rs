@@ -23,6 +23,8 @@ pub(super) struct Counts {
     pub(super) overflow: u64,
     pub(super) overflow_bytes: u64,
     pub(super) send_errors: u64,
+    /// Calls that failed, each with one frame or super-packet.
+    pub(super) failed_sends: u64,
     pub(super) socket_drops: u64,
 }
 

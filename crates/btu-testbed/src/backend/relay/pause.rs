@@ -32,8 +32,9 @@ impl Pause {
         }
     }
 
-    /// Waits for something to read, at the longest until `due`. May return early.
-    pub(super) fn until(self, due: Option<Nanos>, waiter: &Waiter) -> io::Result<()> {
+    /// Waits for something to read, at the longest until `due`. May return early. True where something
+    /// came, if only an error of a device.
+    pub(super) fn until(self, due: Option<Nanos>, waiter: &Waiter) -> io::Result<bool> {
         let now = now();
         let longest = due.map_or(IDLE, |due| due.since(now).min(IDLE));
         let sleep = match self {
@@ -41,10 +42,10 @@ impl Pause {
             Self::Sleep => longest,
         };
         let sleep = sleep.since(slack(sleep));
-        if sleep > Nanos::ZERO {
-            waiter.wait(Some(sleep.count()))?;
+        if sleep == Nanos::ZERO {
+            return Ok(false);
         }
-        Ok(())
+        waiter.wait(Some(sleep.count()))
     }
 
     /// `hybrid` or `sleep`.

@@ -28,10 +28,19 @@ pub(super) enum Command {
     Configure { chains: Vec<[Chain; 2]>, done: Sender<()> },
     /// Record up to so many wire packets per direction from now on.
     Capture { limit: usize, done: Sender<()> },
-    /// End the recording and hand it over, one per link.
-    EndCapture { reply: Sender<Vec<Capture>> },
+    /// End the recording and hand it over, `up` and `down` per link: whoever asked joins them, since
+    /// that copies both and would keep packets waiting here.
+    EndCapture { reply: Sender<Vec<[Capture; 2]>> },
     /// Report the run so far, two records per link.
-    Sample { reply: Sender<Vec<DirectionSample>> },
+    Sample { reply: Sender<Vec<Told>> },
+}
+
+/// What the thread tells of a direction.
+#[derive(Debug)]
+pub(super) struct Told {
+    pub(super) sample: DirectionSample,
+    /// Calls that failed: where the device dropped what they sent, it counts that, too.
+    pub(super) failed_sends: u64,
 }
 
 /// One link and its sockets.
@@ -56,6 +65,8 @@ pub(super) struct Worker {
     pause: Pause,
     /// When the latest wait ended.
     woke: Nanos,
+    /// The latest wait ended because something came, and nothing was carried since.
+    in_vain: bool,
     run: RunStart,
 }
 
@@ -106,7 +117,18 @@ impl Worker {
         }
         let (stamps, woke) = (StampClock::new(), now());
         let run = RunStart { at: woke, used: ThreadUse::now(), clock_steps: 0 };
-        Ok(Self { links, waiter, calm_waiter, waker, commands, stamps, pause, woke, run })
+        Ok(Self {
+            links,
+            waiter,
+            calm_waiter,
+            waker,
+            commands,
+            stamps,
+            pause,
+            woke,
+            in_vain: false,
+            run,
+        })
     }
 
     /// Carries packets until nobody can command it any more.
@@ -120,22 +142,25 @@ impl Worker {
             match self.commands.try_recv() {
                 Ok(command) => self.obey(command)?,
                 Err(TryRecvError::Disconnected) => return Ok(()),
-                Err(TryRecvError::Empty) if is_busy => {}
+                Err(TryRecvError::Empty) if is_busy => self.in_vain = false,
                 Err(TryRecvError::Empty) => self.wait()?,
             }
         }
     }
 
     fn wait(&mut self) -> io::Result<()> {
+        if self.in_vain {
+            self.links.iter().try_for_each(Link::take_errors)?;
+        }
         let due = self.links.iter().filter_map(Link::next_wakeup).min();
         let moment = now();
-        match self.calm(moment) {
+        self.in_vain = match self.calm(moment) {
             Some(calm) => {
                 let next = calm.next(self.woke, moment, due);
-                self.pause.until(Some(next), &self.calm_waiter)?;
+                self.pause.until(Some(next), &self.calm_waiter)?
             }
             None => self.pause.until(due, &self.waiter)?,
-        }
+        };
         self.woke = now();
         self.waker.clear();
         Ok(())
@@ -193,13 +218,13 @@ impl Worker {
         Ok(())
     }
 
-    fn samples(&mut self) -> io::Result<Vec<DirectionSample>> {
+    fn samples(&mut self) -> io::Result<Vec<Told>> {
         let used = ThreadUse::now().since(&self.run.used);
         let mut samples = Vec::new();
         for link in &mut self.links {
             link.count_losses()?;
             for (direction, socket) in [(&link.up, &link.near), (&link.down, &link.far)] {
-                samples.push(DirectionSample {
+                let sample = DirectionSample {
                     thread_cpu_ns: Some(Nanos::new(used.cpu_ns)),
                     run_delay_ns: used.run_delay_ns.map(Nanos::new),
                     elapsed_ns: now().since(self.run.at),
@@ -207,7 +232,8 @@ impl Worker {
                     backend: format!("relay/{}", socket.form()),
                     wait: self.pause.name().to_owned(),
                     ..direction.sample()
-                });
+                };
+                samples.push(Told { sample, failed_sends: direction.failed_sends() });
             }
         }
         Ok(samples)
@@ -237,10 +263,14 @@ impl Link {
         [self.up.next_wakeup(), self.down.next_wakeup()].into_iter().flatten().min()
     }
 
-    fn end_capture(&mut self, wall_offset_ns: i64) -> Capture {
-        let mut capture = self.up.end_capture().joined(self.down.end_capture());
-        capture.wall_offset_ns = wall_offset_ns;
-        capture
+    fn end_capture(&mut self, wall_offset_ns: i64) -> [Capture; 2] {
+        [&mut self.up, &mut self.down].map(|direction| direction.end_capture(wall_offset_ns))
+    }
+
+    /// A device that went down, or is gone, ends every wait until its error is taken.
+    fn take_errors(&self) -> io::Result<()> {
+        self.near.take_error()?;
+        self.far.take_error()
     }
 
     fn count_losses(&mut self) -> io::Result<()> {
