@@ -7,6 +7,7 @@
 mod chain;
 pub(crate) mod chance;
 mod codel;
+mod continued;
 mod distribution;
 mod element;
 mod followers;
@@ -26,6 +27,8 @@ pub use chain::Chain;
 pub use chain::ChainSpec;
 pub use chain::Limits;
 pub use chain::Place;
+pub use continued::Continued;
+pub use continued::Counting;
 pub use element::ELEMENTS;
 pub use element::Element;
 pub use element::ElementKind;

@@ -137,7 +137,7 @@ pub fn emulator_rate<'r>(
 /// Losses nobody asked for, hits beside the formula, packets not understood.
 fn broken_promises(sample: &DirectionSample) -> Vec<String> {
     let unasked = [
-        (sample.overflow, "packets lost for want of the emulator's memory (ring full)"),
+        (sample.overflow, "packets lost for want of the emulator's memory: too much waited inside"),
         (sample.socket_drops, "packets lost in the receive socket before the emulator saw them"),
         (sample.send_errors, "packets that the kernel refused to send on"),
     ];
@@ -160,8 +160,9 @@ fn broken_promises(sample: &DirectionSample) -> Vec<String> {
     causes.extend(sample.device_gone.iter().map(|device| {
         format!("its device {device} was gone at the end: what was lost there is not known")
     }));
-    if sample.opaque > 0 && has_element(sample, &["drop"]) {
-        causes.push(format!("{} opaque packets under a drop element", sample.opaque));
+    let by_packet = ["drop", "corrupt"].into_iter().find(|name| has_element(sample, &[name]));
+    if let Some(name) = by_packet.filter(|_| sample.opaque > 0) {
+        causes.push(format!("{} opaque packets under a {name} element", sample.opaque));
     }
     causes
 }
@@ -203,7 +204,7 @@ fn has_element(sample: &DirectionSample, names: &[&str]) -> bool {
 fn lateness(sample: &DirectionSample, context: &Context<'_>) -> Verdict {
     let holds =
         sample.delay_asked_us.is_some() || has_element(sample, &["delay", "hold", "jitter"]);
-    if !holds || sample.packets == 0 {
+    if !holds || left(sample) == 0 {
         return Verdict::Valid;
     }
     let Some(late) = sample.lateness_us else {
@@ -228,6 +229,12 @@ fn lateness(sample: &DirectionSample, context: &Context<'_>) -> Verdict {
         (None, Some(cause)) => Verdict::Limited(vec![cause]),
         (None, None) => Verdict::Valid,
     }
+}
+
+/// Wire packets that it handed on: of others nothing can be late.
+fn left(sample: &DirectionSample) -> u64 {
+    let gone = sample.dropped + sample.queue_dropped + sample.overflow + sample.held;
+    (sample.packets + sample.duplicated).saturating_sub(gone)
 }
 
 /// Who kept the emulator from its CPU, as far as the counters tell.

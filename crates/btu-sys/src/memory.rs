@@ -67,9 +67,11 @@ impl Buffer {
             .and_then(NonZeroUsize::new)
             .ok_or_else(|| Error::new(operation(), Errno::ENOMEM))?;
         let mut flags = MapFlags::MAP_PRIVATE;
-        if pages == Pages::Now {
-            flags |= MapFlags::MAP_POPULATE;
-        }
+        flags |= match pages {
+            Pages::Now => MapFlags::MAP_POPULATE,
+            // Most of it may never be touched.
+            Pages::OnTouch => MapFlags::MAP_NORESERVE,
+        };
         let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
         // SAFETY: a new anonymous mapping at an address that the kernel chooses overlaps nothing.
         let mapping = unsafe { nix::sys::mman::mmap_anonymous(None, mapped, access, flags) };

@@ -19,6 +19,10 @@ use std::os::fd::BorrowedFd;
 use std::os::fd::FromRawFd;
 use std::os::fd::OwnedFd;
 
+use nix::sys::socket::setsockopt;
+use nix::sys::socket::sockopt::SendTimeout;
+use nix::sys::time::TimeVal;
+
 use crate::Error;
 use crate::Result;
 
@@ -104,6 +108,9 @@ impl PacketSocket {
         for (option, name) in options {
             set(option, 1).map_err(|cause| Error::new(what(name), cause))?;
         }
+        // A device that stalls must not stop whoever sends: it is an error then.
+        setsockopt(&socket, SendTimeout, &LONGEST_SEND)
+            .map_err(|cause| Error::new(what("SO_SNDTIMEO"), cause))?;
         let calls = form != Some(ReceiveForm::Ring)
             && (call::force_buffer(&socket) || form == Some(ReceiveForm::Calls));
         let receive = if calls {
@@ -187,6 +194,9 @@ impl fmt::Display for ReceiveForm {
 
 /// The buffer that makes the calls form lossless; `SO_RCVBUFFORCE` is refused to ordinary users.
 pub const CALLS_BUFFER: usize = 64 << 20;
+
+/// A tenth of a second: much longer than any device takes for what its queue holds.
+const LONGEST_SEND: TimeVal = TimeVal::new(0, 100_000);
 
 /// A socket that receives nothing until it is bound.
 fn new_socket() -> io::Result<OwnedFd> {

@@ -9,6 +9,7 @@ use crate::units::Nanos;
 
 use super::LinkError;
 use super::chance::StreamSeed;
+use super::continued::Counting;
 use super::element;
 use super::element::Element;
 use super::element::Site;
@@ -125,6 +126,7 @@ impl Chain {
     /// Where the slot is not below [`Limits::slots`].
     pub fn push(&mut self, packet: Packet) {
         self.slots.keep(&packet);
+        let packet = packet.at_position(self.entered.packets + 1);
         self.entered.packets += u64::from(packet.count());
         self.entered.bytes += packet.l3();
         self.settled = None;
@@ -175,18 +177,18 @@ impl Chain {
         self.stages.iter().map(|stage| stage.element.held()).sum()
     }
 
-    /// A new run starts: counters, positions and patterns at 0, random streams from their seeds.
-    ///
-    /// Packets still inside stay there, and are no part of the new run's `packets`. Call it before
-    /// the run's first packet can arrive.
-    pub fn reset(&mut self) {
-        for stage in &mut self.stages {
-            stage.element.restart();
-            let carried = stage.element.held();
-            stage.counters = Counters { carried, ..Counters::default() };
+    /// Where the counters of continuous patterns stand, per element.
+    pub(super) fn counting(&self) -> Vec<Option<Counting>> {
+        self.stages.iter().map(|stage| stage.element.counting()).collect()
+    }
+
+    /// Goes on from there, before the run's first packet.
+    pub(super) fn go_on(&mut self, standing: &[Option<Counting>]) {
+        for (stage, from) in self.stages.iter_mut().zip(standing) {
+            if let Some(from) = from {
+                stage.element.go_on(from);
+            }
         }
-        self.positions.clear();
-        self.entered = Entered::default();
     }
 
     /// Each element's canonical text with what it did in this run.
@@ -212,11 +214,12 @@ impl Chain {
             bytes: self.entered.bytes.count(),
             dropped: sum(|counters| counters.dropped),
             dropped_by: self.dropped_by(),
-            drop_positions: self.positions.as_slice().to_vec(),
+            drop_positions: self.positions.sorted(),
             pattern_drops: self.pattern_drops(),
             queue_dropped: sum(|counters| counters.queue_dropped),
             duplicated: sum(|counters| counters.duplicated),
             corrupted: sum(|counters| counters.corrupted),
+            held_back: sum(|counters| counters.held_back),
             held: self.held(),
             overflow: sum(|counters| counters.overflow),
             delay_asked_us: self.spec.constant_delay().map(Nanos::micros),

@@ -10,7 +10,7 @@ use crate::units::Ratio;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct StreamSeed([u8; 32]);
 
-/// The random numbers of one element; every run starts them anew.
+/// The random numbers of one element in one run.
 #[derive(Debug)]
 pub(super) struct Stream {
     seed: [u8; 32],
@@ -58,10 +58,6 @@ impl Stream {
     pub(super) fn key(&self) -> u64 {
         self.seed.iter().fold(0, |key: u64, byte| key.rotate_left(8) ^ u64::from(*byte))
     }
-
-    pub(super) fn restart(&mut self) {
-        self.rng = ChaCha12Rng::from_seed(self.seed);
-    }
 }
 
 impl Chance {
@@ -83,6 +79,12 @@ impl Chance {
     pub(super) const fn hits_lower(self, draw: u64) -> bool {
         draw & 0xffff_ffff < self.of_half
     }
+}
+
+/// Legal for [`Chance::hits_upper`] and [`Chance::hits_lower`], to which a smaller share is none.
+pub(super) fn is_share_of_half(share: Ratio) -> bool {
+    let share = share.share();
+    share == 0.0 || (2_f64.powi(-32)..=1.0).contains(&share)
 }
 
 /// A draw as a number in the open interval (0, 1).

@@ -21,6 +21,7 @@ use crate::units::Nanos;
 
 use super::LinkError;
 use super::chance::Stream;
+use super::continued::Counting;
 use super::line::Lines;
 use super::netem::NetemPart;
 use super::packet::Packet;
@@ -59,8 +60,13 @@ pub trait Element: fmt::Debug + Send {
     /// Wire packets inside.
     fn held(&self) -> u64;
 
-    /// A new run starts: counters at 0, random streams from their seed. Packets inside stay.
-    fn restart(&mut self) {}
+    /// Where the counter of a `continuous` pattern stands, for the chain of a later run.
+    fn counting(&self) -> Option<Counting> {
+        None
+    }
+
+    /// Goes on from where an element of the same text stood.
+    fn go_on(&mut self, _from: &Counting) {}
 
     /// How many wire packets of this run the element drops by its definition; `None` for chance.
     fn expected_drops(&self) -> Option<u64> {

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use crate::units::Nanos;
 
+use super::continued::Counting;
 use super::element::Element;
 use super::packet::Packet;
 use super::port::Port;
@@ -83,6 +84,7 @@ impl HoldForFollowers {
 impl Bay {
     fn chosen(&mut self, packet: Packet, port: &mut Port<'_>) {
         self.seen += 1;
+        port.held_back(&packet);
         let until = Some(self.seen + self.rule.followers);
         self.wait(packet, until, port);
         self.release(packet.at(), port);
@@ -178,7 +180,11 @@ impl Element for HoldForFollowers {
         self.bay.waiting_packets + self.bay.released.wire_packets()
     }
 
-    fn restart(&mut self) {
-        self.select.restart();
+    fn counting(&self) -> Option<Counting> {
+        self.select.counting()
+    }
+
+    fn go_on(&mut self, from: &Counting) {
+        self.select.go_on(from);
     }
 }

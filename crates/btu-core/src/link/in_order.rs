@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::units::Nanos;
 
+use super::continued::Counting;
 use super::element::Element;
 use super::packet::Packet;
 use super::port::Port;
@@ -14,8 +15,13 @@ pub(super) trait Treatment: fmt::Debug + Send {
     /// Gives what passes of `packet` to `passed`, and reports the rest to the port, as [`Element::push`] says.
     fn treat(&mut self, packet: Packet, passed: &mut Queue, port: &mut Port<'_>);
 
-    /// As [`Element::restart`].
-    fn restart(&mut self) {}
+    /// As [`Element::counting`].
+    fn counting(&self) -> Option<Counting> {
+        None
+    }
+
+    /// As [`Element::go_on`].
+    fn go_on(&mut self, _from: &Counting) {}
 
     /// As [`Element::expected_drops`].
     fn expected_drops(&self) -> Option<u64> {
@@ -53,8 +59,12 @@ impl<T: Treatment> Element for InOrder<T> {
         self.passed.wire_packets()
     }
 
-    fn restart(&mut self) {
-        self.treatment.restart();
+    fn counting(&self) -> Option<Counting> {
+        self.treatment.counting()
+    }
+
+    fn go_on(&mut self, from: &Counting) {
+        self.treatment.go_on(from);
     }
 
     fn expected_drops(&self) -> Option<u64> {

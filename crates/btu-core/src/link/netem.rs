@@ -84,6 +84,9 @@ impl NetemSpec {
         if spec.loss.share() > 0.0 && spec.loss_of_u32() == 0 {
             return refused(texts(is_loss), TOO_RARE);
         }
+        if spec.delay > LONGEST {
+            return refused(texts(|part| place_of(part) == 2), TOO_LONG);
+        }
         if spec.line.is_some() && spec.delay > Nanos::ZERO {
             return refused(texts(|part| place_of(part) > 0), ONE_QUEUE);
         }
@@ -176,9 +179,10 @@ fn is_loss(part: Option<NetemPart>) -> bool {
     matches!(part, Some(NetemPart::Loss(_)))
 }
 
-/// The kernel's unit of a rate; `None` beyond its 32 bits.
+/// The kernel's unit of a rate; `None` beyond its 32 bits, and between two of it.
 fn bytes(rate: BitRate) -> Option<u32> {
-    u32::try_from(rate.bit_per_second() / 8).ok().filter(|bytes| *bytes > 0)
+    let bits = rate.bit_per_second();
+    u32::try_from(bits / 8).ok().filter(|bytes| *bytes > 0 && bits.is_multiple_of(8))
 }
 
 const ONLY: &str = "it knows drops by chance (1%), a rate with a queue of packets, and a delay, but \
@@ -186,8 +190,11 @@ const ONLY: &str = "it knows drops by chance (1%), a rate with a queue of packet
 const IN_ORDER: &str = "it loses first, then sends by the line, then delays, each of it once";
 const ONE_QUEUE: &str = "its one limit would bound what waits for the line and what is on its way \
                          together";
-const TOO_FAST: &str = "its rate is one from 8 bit/s to 34 Gbit/s";
+const TOO_FAST: &str = "its rate is one from 8 bit/s to 34 Gbit/s, in steps of 8 bit/s";
+const TOO_LONG: &str = "its longest delay is 274 s";
 const TOO_RARE: &str = "the least that it loses is one packet of 4294967296";
+/// The kernel's ticks of 64 ns in 32 bits reach a little further.
+const LONGEST: Nanos = Nanos::from_secs(274);
 /// What netem holds at the least: its own default.
 const FEWEST: u64 = 1000;
 /// The smallest packet on an Ethernet wire.
@@ -237,11 +244,13 @@ mod tests {
 
     #[test]
     fn what_netem_cannot_do_exactly_is_named_with_the_remedy() {
-        let cases: [(&[&str], &str); 7] = [
+        let cases: [(&[&str], &str); 9] = [
             (&["drop 0.00000000001%"], "the least that it loses is one packet"),
             (&["drop 1@200,3@400/400", "delay 10ms"], "exactly \"drop 1@200,3@400/400\": it knows"),
             (&["hold 3@100/100 10ms"], "\"hold 3@100/100 10ms\""),
             (&["rate 10Mbit/s"], "a queue of packets"),
+            (&["rate 12bit/s queue 5pkt"], "in steps of 8 bit/s"),
+            (&["delay 5min"], "its longest delay is 274 s"),
             (&["delay 1ms", "drop 1%"], "it loses first"),
             (&["delay 1ms", "delay 2ms"], "each of it once"),
             (&["drop 1%", "rate 1Mbit/s queue 5pkt", "delay 1ms"], "its one limit"),

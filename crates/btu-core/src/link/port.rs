@@ -7,8 +7,6 @@ use crate::capture::Remark;
 /// What one element did since the start of the run, in wire packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Held already when the run started.
-    pub carried: u64,
     /// Came in.
     pub entered: u64,
     /// Left towards the next element.
@@ -21,6 +19,8 @@ pub struct Counters {
     pub duplicated: u64,
     /// Marked with a bit to flip.
     pub corrupted: u64,
+    /// Chosen to wait, by an element that lets others wait or overtake for them.
+    pub held_back: u64,
     /// Lost for want of the emulator's own memory.
     pub overflow: u64,
 }
@@ -28,7 +28,7 @@ pub struct Counters {
 impl Counters {
     /// True where every wire packet is accounted for, `held` being still inside.
     pub const fn conserve(&self, held: u64) -> bool {
-        self.carried + self.entered + self.duplicated
+        self.entered + self.duplicated
             == self.left + self.dropped + self.queue_dropped + self.overflow + held
     }
 }
@@ -43,7 +43,7 @@ pub struct Port<'c> {
     pub(super) refused: &'c mut Refused,
 }
 
-/// The first positions at which something was dropped.
+/// The positions of the first wire packets that were dropped, among all that came to the chain.
 #[derive(Debug)]
 pub(super) struct Positions {
     kept: Vec<u64>,
@@ -51,11 +51,10 @@ pub(super) struct Positions {
 }
 
 impl Port<'_> {
-    /// A drop element dropped `packet`, whose first wire packet was the element's `position`-th of
-    /// the run.
-    pub fn dropped(&mut self, packet: &Packet, position: u64) {
+    /// A drop element dropped `packet`.
+    pub fn dropped(&mut self, packet: &Packet) {
         self.counters.dropped += u64::from(packet.count());
-        self.positions.keep(position, packet.count());
+        self.positions.keep(packet.position(), packet.count());
         self.slots.give_back(packet);
     }
 
@@ -75,6 +74,11 @@ impl Port<'_> {
     /// The element marked a wire packet with a bit to flip.
     pub fn corrupted(&mut self, packet: &Packet) {
         self.counters.corrupted += u64::from(packet.count());
+    }
+
+    /// The element chose `packet` to wait.
+    pub fn held_back(&mut self, packet: &Packet) {
+        self.counters.held_back += u64::from(packet.count());
     }
 
     /// The element's own memory was full, which nobody asked for.
@@ -112,12 +116,11 @@ impl Positions {
         Self { kept: Vec::with_capacity(limit), limit }
     }
 
-    pub(super) fn as_slice(&self) -> &[u64] {
-        &self.kept
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.kept.clear();
+    /// In rising order, also where several elements drop.
+    pub(super) fn sorted(&self) -> Vec<u64> {
+        let mut sorted = self.kept.clone();
+        sorted.sort_unstable();
+        sorted
     }
 
     fn keep(&mut self, first: u64, count: u32) {

@@ -10,10 +10,14 @@ use crate::units::Ratio;
 use super::LinkError;
 use super::chance::Chance;
 use super::chance::Stream;
+use super::continued::Counting;
 use super::packet::Flow;
 use super::packet::Packet;
 use super::pattern::Pattern;
 use super::words::Words;
+
+pub(super) use counted::Counter;
+pub(super) use counted::Table;
 
 use counted::Counted;
 use counted::CountedPerFlow;
@@ -31,8 +35,13 @@ pub(super) trait Select: fmt::Debug + Send {
         None
     }
 
-    /// A new run starts.
-    fn restart(&mut self);
+    /// As [`Element::counting`](super::element::Element::counting).
+    fn counting(&self) -> Option<Counting> {
+        None
+    }
+
+    /// As [`Element::go_on`](super::element::Element::go_on).
+    fn go_on(&mut self, _from: &Counting) {}
 }
 
 /// A part of a run: chosen wire packets come one by one.
@@ -135,10 +144,6 @@ struct Bernoulli {
 impl Select for Bernoulli {
     fn first_hit(&mut self, _flow: Flow, count: u32) -> Option<u32> {
         (0..count).find(|_| self.chance.hits(self.stream.draw()))
-    }
-
-    fn restart(&mut self) {
-        self.stream.restart();
     }
 }
 

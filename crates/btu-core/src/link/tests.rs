@@ -72,22 +72,43 @@ fn a_pattern_cuts_a_super_packet_at_the_hits() {
     assert_eq!(bench.chain.sample().drop_positions, [3, 4, 13]);
 }
 
+/// Two elements count their own packets; what is told are places among all that came.
 #[test]
-fn a_reset_starts_the_pattern_anew_and_keeps_what_is_inside() {
-    let mut bench = Bench::new(&["drop 1@2/100", "delay 1ms"]);
-    for i in 0..3_u32 {
-        bench.push(full(i, Nanos::new(u64::from(i))));
+fn positions_of_drops_are_those_of_the_direction_in_rising_order() {
+    let mut bench = Bench::new(&["drop 1@2/4", "drop 1@3/5"]);
+    (0..20).for_each(|slot| bench.push(full(slot, Nanos::ZERO)));
+    while bench.pop(Nanos::ZERO).is_some() {}
+    let lost = bench.chain.sample().drop_positions;
+    let arrived = bench.fates().into_iter().map(|fate| u64::from(fate.slot.0) + 1);
+    let arrived: Vec<u64> = arrived.collect();
+    assert_eq!(lost, [2, 4, 6, 10, 11, 14, 17, 18]);
+    assert!((1..=20).all(|position| arrived.contains(&position) != lost.contains(&position)));
+}
+
+#[test]
+fn a_continuous_counter_is_kept_over_runs_of_other_chains() {
+    let mut kept = Continued::default();
+    let mut hits = Vec::new();
+    for texts in [["drop 1@2/5 continuous"], ["drop 1@2/5"], ["drop 1@2/5 continuous"]] {
+        let mut chain = bench::chain(&bench::spec(&texts), 1, &mut Lines::default());
+        kept.apply(&mut chain);
+        let mut bench = Bench::of(chain);
+        (0..3).for_each(|slot| bench.push(full(slot, Nanos::ZERO)));
+        kept.keep(&bench.chain);
+        let sample = bench.chain.sample();
+        assert_eq!(sample.pattern_drops, Some(sample.dropped));
+        hits.push(sample.drop_positions);
     }
-    assert_eq!(bench.pop(Nanos::new(3)), None);
-    bench.reset();
-    let sample = bench.chain.sample();
-    assert_eq!((sample.packets, sample.dropped, sample.held), (0, 0, 2));
-    assert!(sample.drop_positions.is_empty());
-    bench.push(full(3, Nanos::new(3)));
-    bench.push(full(4, Nanos::new(4)));
-    bench.run_until(Nanos::from_secs(1));
-    assert_eq!(bench.chain.sample().drop_positions, [2]);
-    assert!(bench.chain.conserves());
+    assert_eq!(hits, [vec![2], vec![2], vec![]]);
+}
+
+#[test]
+fn what_waits_by_choice_is_counted() {
+    for text in ["hold 1@3/5 20ms", "hold 1@3/5 2pkt", "reorder 1@3/5 after 2pkt"] {
+        let mut bench = Bench::new(&[text]);
+        (0..20).for_each(|slot| bench.push(full(slot, Nanos::ZERO)));
+        assert_eq!(bench.chain.sample().held_back, 4, "{text}");
+    }
 }
 
 /// The golden run, and every wire packet accounted for.

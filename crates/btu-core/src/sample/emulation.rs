@@ -32,6 +32,9 @@ pub struct DirectionSample {
     pub duplicated: u64,
     /// Packets in which a bit was flipped.
     pub corrupted: u64,
+    /// Wire packets that `hold` and `reorder` chose to wait.
+    #[serde(default)]
+    pub held_back: u64,
     /// Wire packets still held when the record was made.
     pub held: u64,
     /// Packets lost for want of the emulator's own memory.

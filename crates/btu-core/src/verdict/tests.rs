@@ -109,11 +109,25 @@ fn e12_a_clock_step_is_invalid_even_where_nothing_is_delayed() {
 }
 
 #[test]
+fn where_nothing_left_nothing_could_be_late() {
+    let silent = DirectionSample { lateness_us: None, ..delayed() };
+    assert!(direction(&silent, &Context::default()).to_string().contains("no lateness"));
+    let held = DirectionSample { held: silent.packets, ..silent.clone() };
+    assert_eq!(direction(&held, &Context::default()), Verdict::Valid);
+}
+
+#[test]
+fn a_device_that_is_gone_is_invalid() {
+    let gone = DirectionSample { device_gone: Some("near".into()), ..delayed() };
+    assert_invalid(&direction(&gone, &Context::default()), "its device near was gone at the end");
+}
+
+#[test]
 fn e12_a_full_ring_is_invalid() {
     let full = DirectionSample { overflow: 37, ..delayed() };
     assert_invalid(
         &direction(&full, &Context::default()),
-        "test-active up: 37 packets lost for want of the emulator's memory (ring full)",
+        "test-active up: 37 packets lost for want of the emulator's memory: too much waited inside",
     );
     let socket = DirectionSample { socket_drops: 3, ..delayed() };
     assert_invalid(

@@ -80,6 +80,8 @@ struct Counted {
     unseen: u64,
     /// Packets that the other end of a device did not take.
     unsent: u64,
+    /// Packets that were inside already when the run began: they leave in it, and are none of its own.
+    carried: u64,
 }
 
 impl Backend for NetemBackend {
@@ -271,6 +273,7 @@ impl Direction {
             refused: netlink.refused(self.emerges)?,
             unseen: enters.rx_dropped + netlink.refused(self.enters)?,
             unsent: crosses.tx_dropped + leaves.tx_dropped,
+            carried: 0,
         })
     }
 }
@@ -289,6 +292,7 @@ impl Counted {
             refused: lap(self.refused, before.refused),
             unseen: self.unseen.saturating_sub(before.unseen),
             unsent: self.unsent.saturating_sub(before.unsent),
+            carried: then.held,
         }
     }
 }
@@ -300,13 +304,13 @@ fn lap(now: u64, then: u64) -> u64 {
 
 /// What is known of a direction. Netem tells neither which packets it lost nor how late it was.
 fn sample(chain: &ChainSpec, seen: &Counted) -> DirectionSample {
-    let Counted { root, refused, unseen, unsent } = *seen;
+    let Counted { root, refused, unseen, unsent, carried } = *seen;
     let lost = root.dropped.saturating_sub(refused);
     let texts = chain.texts();
     let drop = texts.iter().find(|text| text.starts_with("drop "));
     let has_line = chain.rate().is_some();
     DirectionSample {
-        packets: root.packets + root.dropped + root.held,
+        packets: (root.packets + root.dropped + root.held).saturating_sub(carried),
         bytes: root.bytes.saturating_sub(root.packets * ETHERNET_HEADER),
         dropped: lost,
         dropped_by: drop.map(|text| (text.clone(), lost)).into_iter().collect(),
@@ -363,6 +367,8 @@ mod tests {
         let before = counted(u64::from(u32::MAX) - 9, 5, 5);
         let seen = counted(90, 8, 5).since(&before);
         assert_eq!((seen.root.packets, seen.root.dropped, seen.refused), (100, 3, 0));
+        // Two were inside before, and two are now.
+        assert_eq!(sample(&chain(&["delay 10ms"]), &seen).packets, 103);
     }
 
     #[test]

@@ -94,7 +94,9 @@ impl Relay {
         let memory = settings.memory.unwrap_or(DEFAULT_MEMORY);
         let positions = settings.positions.unwrap_or(Limits::default().positions);
         let slots = Store::slots(memory);
-        let limits = Limits { slots, positions, ..Limits::default() };
+        // No element is full before the memory is.
+        let handles = usize::try_from(slots).unwrap_or(usize::MAX).max(Limits::default().handles);
+        let limits = Limits { slots, handles, positions };
         let mut relay = Self {
             links: links.to_vec(),
             workers: Vec::new(),

@@ -100,6 +100,7 @@ fn others(sample: &DirectionSample) -> Option<String> {
         (sample.queue_dropped, queue),
         (sample.duplicated, "duplicated"),
         (sample.corrupted, "corrupted"),
+        (sample.held_back, "held back"),
         (sample.opaque, "not understood"),
         (sample.overflow + sample.socket_drops + sample.send_errors, "lost unasked"),
     ];

@@ -11,6 +11,7 @@ use super::Packet;
 use super::Port;
 use super::Site;
 use crate::link::chance::mix;
+use crate::link::continued::Counting;
 use crate::link::in_order::InOrder;
 use crate::link::in_order::Treatment;
 use crate::link::queue::Queue;
@@ -37,13 +38,12 @@ struct CorruptSpec {
 struct Corrupt {
     select: Box<dyn Select>,
     key: u64,
-    seen: u64,
 }
 
 impl ElementSpec for CorruptSpec {
     fn build(&self, site: Site<'_>) -> Result<Box<dyn Element>, LinkError> {
         let key = site.stream.key();
-        let corrupt = Corrupt { select: self.selection.build(site.stream), key, seen: 0 };
+        let corrupt = Corrupt { select: self.selection.build(site.stream), key };
         Ok(Box::new(InOrder::new(corrupt, site.handles)))
     }
 }
@@ -56,23 +56,22 @@ impl fmt::Display for CorruptSpec {
 
 impl Treatment for Corrupt {
     fn treat(&mut self, packet: Packet, passed: &mut Queue, port: &mut Port<'_>) {
-        let Self { select, key, seen } = self;
+        let Self { select, key } = self;
         sort_out(select.as_mut(), packet, |part| match part {
-            Part::Passed(run) => {
-                *seen += u64::from(run.count());
-                passed.push(run, port);
-            }
+            Part::Passed(run) => passed.push(run, port),
             Part::Hit(run) => {
-                *seen += 1;
                 port.corrupted(&run);
-                passed.push(run.flipped(bit_of(&run, mix(*key, *seen))), port);
+                passed.push(run.flipped(bit_of(&run, mix(*key, run.position()))), port);
             }
         });
     }
 
-    fn restart(&mut self) {
-        self.seen = 0;
-        self.select.restart();
+    fn counting(&self) -> Option<Counting> {
+        self.select.counting()
+    }
+
+    fn go_on(&mut self, from: &Counting) {
+        self.select.go_on(from);
     }
 }
 

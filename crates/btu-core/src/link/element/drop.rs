@@ -10,6 +10,7 @@ use super::LinkError;
 use super::Packet;
 use super::Port;
 use super::Site;
+use crate::link::continued::Counting;
 use crate::link::in_order::InOrder;
 use crate::link::in_order::Treatment;
 use crate::link::netem::NetemPart;
@@ -33,13 +34,12 @@ struct DropSpec {
 
 /// An element that loses the wire packets that `select` chooses.
 pub(super) fn losing(select: Box<dyn Select>, handles: usize) -> Box<dyn Element> {
-    Box::new(InOrder::new(Loss { select, seen: 0 }, handles))
+    Box::new(InOrder::new(Loss { select }, handles))
 }
 
 #[derive(Debug)]
 struct Loss {
     select: Box<dyn Select>,
-    seen: u64,
 }
 
 impl ElementSpec for DropSpec {
@@ -63,22 +63,18 @@ impl fmt::Display for DropSpec {
 
 impl Treatment for Loss {
     fn treat(&mut self, packet: Packet, passed: &mut Queue, port: &mut Port<'_>) {
-        let Self { select, seen } = self;
-        sort_out(select.as_mut(), packet, |part| match part {
-            Part::Passed(run) => {
-                *seen += u64::from(run.count());
-                passed.push(run, port);
-            }
-            Part::Hit(lost) => {
-                *seen += 1;
-                port.dropped(&lost, *seen);
-            }
+        sort_out(self.select.as_mut(), packet, |part| match part {
+            Part::Passed(run) => passed.push(run, port),
+            Part::Hit(lost) => port.dropped(&lost),
         });
     }
 
-    fn restart(&mut self) {
-        self.seen = 0;
-        self.select.restart();
+    fn counting(&self) -> Option<Counting> {
+        self.select.counting()
+    }
+
+    fn go_on(&mut self, from: &Counting) {
+        self.select.go_on(from);
     }
 
     fn expected_drops(&self) -> Option<u64> {

@@ -17,9 +17,9 @@ use super::Words;
 use super::drop::losing;
 use crate::link::chance::Chance;
 use crate::link::chance::Stream;
+use crate::link::chance::is_share_of_half;
 use crate::link::packet::Flow;
 use crate::link::select::Select;
-use crate::link::select::is_share;
 
 pub(super) static KIND: ElementKind = ElementKind {
     name: "drop 4state",
@@ -100,19 +100,14 @@ impl Select for FourState {
     fn first_hit(&mut self, _flow: Flow, count: u32) -> Option<u32> {
         (0..count).find(|_| self.loses_next())
     }
-
-    fn restart(&mut self) {
-        self.stream.restart();
-        self.state = State::Good;
-    }
 }
 
 fn parse(words: &mut Words<'_>) -> Result<Arc<dyn ElementSpec>, LinkError> {
-    let rule = "from 0% to 100%";
+    let rule = "0%, or from 0.00000003% to 100%";
     let here = words.here();
-    let p13 = words.value_if("share P13", rule, is_share)?;
+    let p13 = words.value_if("share P13", rule, is_share_of_half)?;
     let mut next = |name: &str, default: Ratio| match words.peek() {
-        Some(_) => words.value_if(name, rule, is_share),
+        Some(_) => words.value_if(name, rule, is_share_of_half),
         None => Ok(default),
     };
     let p31 = next("share P31", Ratio::new(1.0 - p13.share()))?;

@@ -35,12 +35,11 @@ struct DropAboveSpec {
 #[derive(Debug)]
 struct DropAbove {
     largest: Bytes,
-    seen: u64,
 }
 
 impl ElementSpec for DropAboveSpec {
     fn build(&self, site: Site<'_>) -> Result<Box<dyn Element>, LinkError> {
-        let drop_above = DropAbove { largest: self.largest, seen: 0 };
+        let drop_above = DropAbove { largest: self.largest };
         Ok(Box::new(InOrder::new(drop_above, site.handles)))
     }
 }
@@ -58,14 +57,9 @@ impl Treatment for DropAbove {
             if alike.first_l3() <= self.largest {
                 passed.push(alike, port);
             } else {
-                port.dropped(&alike, self.seen + 1);
+                port.dropped(&alike);
             }
-            self.seen += u64::from(alike.count());
         }
-    }
-
-    fn restart(&mut self) {
-        self.seen = 0;
     }
 }
 

@@ -17,9 +17,9 @@ use super::Words;
 use super::drop::losing;
 use crate::link::chance::Chance;
 use crate::link::chance::Stream;
+use crate::link::chance::is_share_of_half;
 use crate::link::packet::Flow;
 use crate::link::select::Select;
-use crate::link::select::is_share;
 
 pub(super) static KIND: ElementKind = ElementKind {
     name: "drop ge",
@@ -83,24 +83,19 @@ impl Select for GilbertElliott {
     fn first_hit(&mut self, _flow: Flow, count: u32) -> Option<u32> {
         (0..count).find(|_| self.loses_next())
     }
-
-    fn restart(&mut self) {
-        self.stream.restart();
-        self.bad = false;
-    }
 }
 
 fn parse(words: &mut Words<'_>) -> Result<Arc<dyn ElementSpec>, LinkError> {
-    let rule = "from 0% to 100%";
-    let to_bad = words.value_if("share P", rule, is_share)?;
-    let to_good = words.value_if("share R", rule, is_share)?;
+    let rule = "0%, or from 0.00000003% to 100%";
+    let to_bad = words.value_if("share P", rule, is_share_of_half)?;
+    let to_good = words.value_if("share R", rule, is_share_of_half)?;
     let mut spec =
         GilbertElliottSpec { to_bad, to_good, loss_in_bad: Ratio::ONE, loss_in_good: Ratio::ZERO };
     if words.peek().is_some() {
-        spec.loss_in_bad = words.value_if("share B", rule, is_share)?;
+        spec.loss_in_bad = words.value_if("share B", rule, is_share_of_half)?;
     }
     if words.peek().is_some() {
-        spec.loss_in_good = words.value_if("share G", rule, is_share)?;
+        spec.loss_in_good = words.value_if("share G", rule, is_share_of_half)?;
     }
     Ok(Arc::new(spec))
 }

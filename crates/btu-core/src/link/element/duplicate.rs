@@ -10,6 +10,7 @@ use super::LinkError;
 use super::Packet;
 use super::Port;
 use super::Site;
+use crate::link::continued::Counting;
 use crate::link::in_order::InOrder;
 use crate::link::in_order::Treatment;
 use crate::link::queue::Queue;
@@ -61,7 +62,11 @@ impl Treatment for Duplicate {
         });
     }
 
-    fn restart(&mut self) {
-        self.select.restart();
+    fn counting(&self) -> Option<Counting> {
+        self.select.counting()
+    }
+
+    fn go_on(&mut self, from: &Counting) {
+        self.select.go_on(from);
     }
 }

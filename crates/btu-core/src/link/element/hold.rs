@@ -13,6 +13,7 @@ use super::Packet;
 use super::Port;
 use super::Site;
 use super::Words;
+use crate::link::continued::Counting;
 use crate::link::followers::Behind;
 use crate::link::followers::HoldForFollowers;
 use crate::link::followers::Patience;
@@ -95,6 +96,7 @@ impl Element for TimedHold {
         sort_out(select.as_mut(), packet, |part| match part {
             Part::Passed(run) => passed.push(run, port),
             Part::Hit(run) => {
+                port.held_back(&run);
                 let queue = if *behind == Behind::Overtake { &mut *chosen } else { &mut *passed };
                 queue.push(run.leaving(run.at().saturating_add(*time)), port);
             }
@@ -118,8 +120,12 @@ impl Element for TimedHold {
         self.chosen.wire_packets() + self.passed.wire_packets()
     }
 
-    fn restart(&mut self) {
-        self.select.restart();
+    fn counting(&self) -> Option<Counting> {
+        self.select.counting()
+    }
+
+    fn go_on(&mut self, from: &Counting) {
+        self.select.go_on(from);
     }
 }
 

@@ -94,10 +94,6 @@ impl Treatment for OrderedJitter {
         let Self { distribution, stream } = self;
         for_each_due(packet, distribution, stream, |packet| passed.push(packet, port));
     }
-
-    fn restart(&mut self) {
-        self.stream.restart();
-    }
 }
 
 impl Element for FreeJitter {
@@ -129,10 +125,6 @@ impl Element for FreeJitter {
 
     fn held(&self) -> u64 {
         self.wire_packets
-    }
-
-    fn restart(&mut self) {
-        self.stream.restart();
     }
 }
 

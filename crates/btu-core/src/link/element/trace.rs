@@ -181,13 +181,6 @@ impl Element for Trace {
     fn held(&self) -> u64 {
         self.waiting_packets + self.ready.wire_packets()
     }
-
-    /// The trace starts again, unless packets of the run before still wait for it.
-    fn restart(&mut self) {
-        if self.waiting.is_empty() {
-            self.opportunities.rewind();
-        }
-    }
 }
 
 /// A time is what passes in it at the trace's mean rate.

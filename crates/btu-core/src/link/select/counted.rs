@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use super::Counting;
 use super::Flow;
 use super::Pattern;
 use super::Select;
 use super::Start;
+use crate::link::continued::Standing;
 
 /// A pattern with one counter for the direction.
 #[derive(Debug)]
@@ -21,6 +23,12 @@ pub(super) struct Counted {
 pub(super) struct CountedPerFlow {
     pattern: Pattern,
     start: Start,
+    table: Table,
+}
+
+/// The counters of flows.
+#[derive(Clone, Debug)]
+pub(in crate::link) struct Table {
     /// Twice as many places as flows; each flow stands at its hash or at the next free place.
     places: Vec<Option<(Flow, Counter)>>,
     flows: usize,
@@ -37,7 +45,7 @@ pub(super) struct Listed {
 
 /// Packets seen so far, in all and before this run, and the next one that is hit.
 #[derive(Clone, Copy, Debug)]
-struct Counter {
+pub(in crate::link) struct Counter {
     seen: u64,
     before: u64,
     next: u64,
@@ -64,12 +72,9 @@ impl Counter {
         hits(self.seen) - hits(self.before)
     }
 
-    fn restart(&mut self, pattern: &Pattern, start: Start) {
-        if start.continuous {
-            self.before = self.seen;
-        } else {
-            *self = Self::new(pattern, start);
-        }
+    /// The same counter at the start of another run.
+    fn of_next_run(self) -> Self {
+        Self { before: self.seen, ..self }
     }
 }
 
@@ -83,10 +88,13 @@ impl Counted {
 impl CountedPerFlow {
     pub(super) fn new(pattern: Pattern, start: Start) -> Self {
         let others = Counter::new(&pattern, start);
-        Self { pattern, start, places: vec![None; 2 * FLOWS], flows: 0, others }
+        let table = Table { places: vec![None; 2 * FLOWS], flows: 0, others };
+        Self { pattern, start, table }
     }
+}
 
-    fn counter(&mut self, flow: Flow) -> &mut Counter {
+impl Table {
+    fn counter(&mut self, flow: Flow, pattern: &Pattern, start: Start) -> &mut Counter {
         let mut place = usize::try_from(flow.0).unwrap_or(0) % self.places.len();
         while self.places[place].is_some_and(|(known, _)| known != flow) {
             place = (place + 1) % self.places.len();
@@ -94,7 +102,7 @@ impl CountedPerFlow {
         if self.places[place].is_none() && self.flows == FLOWS {
             return &mut self.others;
         }
-        let (pattern, start, flows) = (&self.pattern, self.start, &mut self.flows);
+        let flows = &mut self.flows;
         let new = || {
             *flows += 1;
             (flow, Counter::new(pattern, start))
@@ -105,6 +113,15 @@ impl CountedPerFlow {
     fn counters(&self) -> impl Iterator<Item = &Counter> {
         let flows = self.places.iter().flatten().map(|(_, counter)| counter);
         flows.chain([&self.others])
+    }
+
+    /// The same counters at the start of another run.
+    fn of_next_run(mut self) -> Self {
+        self.others = self.others.of_next_run();
+        for (_, counter) in self.places.iter_mut().flatten() {
+            *counter = counter.of_next_run();
+        }
+        self
     }
 }
 
@@ -123,33 +140,34 @@ impl Select for Counted {
         Some(self.counter.expected(&self.pattern, self.start))
     }
 
-    fn restart(&mut self) {
-        self.counter.restart(&self.pattern, self.start);
+    fn counting(&self) -> Option<Counting> {
+        self.start.continuous.then_some(Counting(Standing::One(self.counter)))
+    }
+
+    fn go_on(&mut self, from: &Counting) {
+        if let Standing::One(counter) = &from.0 {
+            self.counter = counter.of_next_run();
+        }
     }
 }
 
 impl Select for CountedPerFlow {
     fn first_hit(&mut self, flow: Flow, count: u32) -> Option<u32> {
-        let mut counter = *self.counter(flow);
-        let hit = counter.first_hit(&self.pattern, self.start, count);
-        *self.counter(flow) = counter;
-        hit
+        let Self { pattern, start, table } = self;
+        table.counter(flow, pattern, *start).first_hit(pattern, *start, count)
     }
 
     fn expected(&self) -> Option<u64> {
-        Some(self.counters().map(|counter| counter.expected(&self.pattern, self.start)).sum())
+        Some(self.table.counters().map(|counter| counter.expected(&self.pattern, self.start)).sum())
     }
 
-    fn restart(&mut self) {
-        let Self { pattern, start, places, flows, others } = self;
-        others.restart(pattern, *start);
-        if start.continuous {
-            for (_, counter) in places.iter_mut().flatten() {
-                counter.restart(pattern, *start);
-            }
-        } else {
-            places.fill(None);
-            *flows = 0;
+    fn counting(&self) -> Option<Counting> {
+        self.start.continuous.then(|| Counting(Standing::Flows(self.table.clone())))
+    }
+
+    fn go_on(&mut self, from: &Counting) {
+        if let Standing::Flows(table) = &from.0 {
+            self.table = table.clone().of_next_run();
         }
     }
 }
@@ -165,10 +183,6 @@ impl Select for Listed {
 
     fn expected(&self) -> Option<u64> {
         u64::try_from(self.positions.partition_point(|position| *position <= self.seen)).ok()
-    }
-
-    fn restart(&mut self) {
-        (self.seen, self.passed) = (0, 0);
     }
 }
 
@@ -208,10 +222,8 @@ mod tests {
         for flow in 0..9_000 {
             select.first_hit(Flow(flow), 1);
         }
-        assert_eq!((select.flows, select.others.seen), (FLOWS, 9_000 - 4_096));
+        assert_eq!((select.table.flows, select.table.others.seen), (FLOWS, 9_000 - 4_096));
         assert_eq!(select.expected(), Some(pattern().count(9_000 - 4_096)));
-        select.restart();
-        assert_eq!((select.flows, select.expected()), (0, Some(0)));
     }
 
     #[test]
@@ -223,14 +235,16 @@ mod tests {
 
     #[test]
     fn only_a_continuous_pattern_goes_on_in_the_next_run() {
-        let mut fresh = Counted::new(pattern(), Start::default());
-        let mut continuous = Counted::new(pattern(), Start { phase: 0, continuous: true });
-        for select in [&mut fresh, &mut continuous] {
-            assert_eq!(hits(select, 0, 3), [2]);
-            select.restart();
+        let continuous = Start { phase: 0, continuous: true };
+        let of_direction = |start| Box::new(Counted::new(pattern(), start)) as Box<dyn Select>;
+        let of_flows = |start| Box::new(CountedPerFlow::new(pattern(), start)) as Box<dyn Select>;
+        for make in [&of_direction as &dyn Fn(Start) -> Box<dyn Select>, &of_flows] {
+            let [mut first, mut next] = [make(continuous), make(continuous)];
+            assert_eq!(hits(first.as_mut(), 0, 3), [2]);
+            next.go_on(&first.counting().expect("it goes on"));
+            assert_eq!(hits(next.as_mut(), 0, 6), [4]);
+            assert_eq!(next.expected(), Some(1));
+            assert!(make(Start::default()).counting().is_none());
         }
-        assert_eq!(hits(&mut fresh, 0, 6), [2]);
-        assert_eq!(hits(&mut continuous, 0, 6), [4]);
-        assert_eq!(continuous.expected(), Some(1));
     }
 }

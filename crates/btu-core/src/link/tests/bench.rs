@@ -77,13 +77,6 @@ impl Bench {
         self.take_released();
     }
 
-    /// Starts a new run: what is inside is the first of what has to come out.
-    pub(super) fn reset(&mut self) {
-        self.chain.reset();
-        self.pushed = self.chain.held();
-        self.out.clear();
-    }
-
     /// Pops one run, sends it and takes back the buffers.
     pub(super) fn pop(&mut self, now: Nanos) -> Option<Packet> {
         let packet = self.chain.pop(now);

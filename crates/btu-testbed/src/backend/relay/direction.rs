@@ -4,6 +4,7 @@ use std::io;
 use std::ops::Range;
 
 use btu_core::link::Chain;
+use btu_core::link::Continued;
 use btu_core::link::Flow;
 use btu_core::link::Packet;
 use btu_core::link::Slot;
@@ -30,6 +31,7 @@ use super::store::index;
 pub(super) struct Direction {
     /// The chain of this run is the last; before it those of earlier runs that still hold packets.
     chains: Vec<Chain>,
+    continued: Continued,
     store: Store,
     meter: Meter,
     last_arrival: Nanos,
@@ -51,6 +53,7 @@ impl Direction {
         let (chains, meter) = (vec![chain], Meter::new());
         Self {
             chains,
+            continued: Continued::default(),
             store,
             meter,
             last_arrival: Nanos::ZERO,
@@ -61,8 +64,10 @@ impl Direction {
     }
 
     /// Begins a new run. Packets of the old one leave when the old chain says.
-    pub(super) fn configure(&mut self, chain: Chain) {
+    pub(super) fn configure(&mut self, mut chain: Chain) {
         self.patience = patience(&chain);
+        self.continued.keep(&self.chains[self.chains.len() - 1]);
+        self.continued.apply(&mut chain);
         self.chains.push(chain);
         if self.recorder.is_some() {
             self.current().watch_queues(REFUSED);
@@ -104,8 +109,9 @@ impl Direction {
         let vnet = Vnet::from_bytes(received.vnet);
         let frame = segment::read(vnet, received.frame);
         if frame == Frame::Uncounted {
-            // What is not counted is not reported either: ARP is repeated by itself.
-            let _ = out.send(&received.vnet, received.frame, &[]);
+            // What is not counted is no error either: ARP is repeated by itself.
+            let failed = out.send(&received.vnet, received.frame, &[]).is_err();
+            self.meter.counts.failed_sends += u64::from(failed);
             return;
         }
         let Some(slot) = self.store.take(vnet, &frame, received.frame.len()) else {

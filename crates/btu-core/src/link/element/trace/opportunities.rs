@@ -92,10 +92,6 @@ impl Opportunities {
         self.start.get_or_insert(now);
     }
 
-    pub(super) fn rewind(&mut self) {
-        (self.start, self.next) = (None, 0);
-    }
-
     /// The moment of the next opportunity later than `time`; those before are lost.
     pub(super) fn after(&mut self, time: Nanos) -> Option<Nanos> {
         self.next = self.number_after(time)?;
