@@ -120,6 +120,13 @@ impl Reader<'_> {
                 );
                 known.iter().find(|k| k.name == *name).cloned().ok_or_else(|| illegal(name, legal))
             }
+            RawApplication::Own { name, .. } if !is_name(name) => {
+                let most = LONGEST_NAME;
+                Err(illegal(
+                    name,
+                    format!("a name has 1 to {most} bytes, none of them / or a control"),
+                ))
+            }
             RawApplication::Own { name, message } => match message.parse() {
                 Ok(Bytes::ZERO) => {
                     Err(illegal(message, "a message has at least one byte".to_owned()))
@@ -134,5 +141,13 @@ impl Reader<'_> {
     }
 }
 
+/// Files are called by it, and cells: CASE/APPLICATION/ACTIVITY.
+fn is_name(text: &str) -> bool {
+    let is_legal = |letter: char| letter != '/' && !letter.is_control();
+    (1..=LONGEST_NAME).contains(&text.len()) && text.chars().all(is_legal)
+}
+
+/// Where each byte takes three in the name of a file, which has 255 at most.
+const LONGEST_NAME: usize = 64;
 /// Both ends of each connection hold one message in memory.
 const LARGEST_MESSAGE: Bytes = Bytes::new(64 * 1024 * 1024);

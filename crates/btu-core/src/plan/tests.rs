@@ -251,6 +251,14 @@ fn errors_name_place_key_value_and_legal_values() {
             "night.toml:2:27: matrix.applications = \"telnet\": named twice; leave one out",
         ),
         (
+            "[matrix]\napplications = [{ name = \"\", message = \"300B\" }]",
+            "night.toml:2:17: matrix.applications = \"\": a name has 1 to 64 bytes, none of them / or a control",
+        ),
+        (
+            "[matrix]\napplications = [{ name = \"a/b\", message = \"300B\" }]",
+            "night.toml:2:17: matrix.applications = \"a/b\": a name has 1 to 64 bytes, none of them / or a control",
+        ),
+        (
             "[matrix]\nactivities = [\"gpu\"]",
             "night.toml:2:15: matrix.activities = \"gpu\": unknown activity; write cpu, ftp, idle, io",
         ),

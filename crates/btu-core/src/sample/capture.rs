@@ -69,8 +69,8 @@ pub enum CaptureSource {
 impl CaptureFile {
     /// Where the packets of a cell go: one file of this name in the folder of captures.
     pub fn path_of(cell: &crate::cell::Cell) -> String {
-        let name: String = cell.id().chars().map(|c| if is_plain(c) { c } else { '-' }).collect();
-        format!("{}/{name}.pcapng", Self::FOLDER)
+        let (case, application) = (cell.case, plain(&cell.application.name));
+        format!("{}/{case}-{application}-{}.pcapng", Self::FOLDER, cell.activity)
     }
 
     /// The folder of captures below a result's directory.
@@ -97,9 +97,14 @@ impl CaptureSource {
     }
 }
 
-/// Application names are the user's own: nothing of them may lead out of the folder.
-fn is_plain(c: char) -> bool {
-    c.is_ascii_alphanumeric() || "+_".contains(c)
+/// Application names are the user's own: nothing of them may lead out of the folder, and no two may be one file.
+/// Bytes that are not plain are written as in addresses (RFC 3986, 2.1).
+fn plain(name: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    let written = |byte: u8| {
+        if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }
+    };
+    name.bytes().map(written).collect()
 }
 
 #[cfg(test)]
@@ -121,6 +126,8 @@ mod tests {
             })
         };
         assert_eq!(path("telnet"), "captures/SEND+DL-telnet-none.pcapng");
-        assert_eq!(path("../../etc"), "captures/SEND+DL-------etc-none.pcapng");
+        assert_eq!(path("../etc"), "captures/SEND+DL-%2E%2E%2Fetc-none.pcapng");
+        assert_ne!(path("a b"), path("a-b"));
+        assert_ne!(path("\u{e9}"), path("\u{fc}"));
     }
 }

@@ -117,7 +117,7 @@ pub fn score_table(text: &str) -> Result<TableScore, TableError> {
     let cells = fold_repeats(&even_slowdowns(table.runs));
     let result = score(&cells);
     let mut warnings = table.warnings;
-    let lacking = match table.result {
+    let lacking = match &table.result {
         Some(of_result) => of_result.lacks(&cells),
         None => names::holes(&cells),
     };

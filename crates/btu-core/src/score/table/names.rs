@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::object::COUNTING;
 use crate::cell::Case;
 use crate::score::Figure;
 use crate::words::slip_of;
@@ -34,6 +35,11 @@ pub(super) fn unknown_activity(name: &str) -> String {
         "activity \"{name}\" is of no edition{meant}, and activities_base has no rate of it; editions have {}",
         ACTIVITIES.join(", ")
     )
+}
+
+/// A flag of results that says nothing of how its row counts.
+pub(super) fn idle_flag(name: &str) -> String {
+    format!("flag \"{name}\" changes no figure here; {} do", COUNTING.join(" and "))
 }
 
 /// A class is known by its message size: one that no edition has should say it.
@@ -77,35 +83,45 @@ pub(super) fn lacks(cells: &[Figure]) -> Option<String> {
 
 /// Why a table is not whole; `None` for one that is.
 pub(super) fn holes(cells: &[Figure]) -> Option<String> {
-    let loaded: Vec<&Figure> = cells.iter().filter(|cell| cell.is_loaded()).collect();
-    has_holes(&loaded).then(|| HOLES.to_owned())
+    has_holes(cells).then(|| HOLES.to_owned())
 }
 
 const HOLES: &str = "PARTIAL: not every case x application x activity is in the table";
 
 /// What a result says of itself.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct OfResult {
-    /// Its plan leaves out a part of the matrix of its edition.
+    /// It has not the whole matrix of its edition.
     pub(super) partial: bool,
+    /// Why it is not rankable.
+    pub(super) reasons: Vec<String>,
 }
 
 impl OfResult {
     /// Why the result is not the whole of what its edition measures.
-    pub(super) fn lacks(self, cells: &[Figure]) -> Option<String> {
-        let loaded: Vec<&Figure> = cells.iter().filter(|cell| cell.is_loaded()).collect();
-        let left_out = "PARTIAL: the plan of the result leaves out a part of the edition's matrix";
-        let why = if self.partial { Some(left_out) } else { None };
-        why.or(has_holes(&loaded).then_some(HOLES)).map(str::to_owned)
+    pub(super) fn lacks(&self, cells: &[Figure]) -> Option<String> {
+        let said = self.reasons.iter().find_map(|reason| reason.strip_prefix("partial: "));
+        let left_out = said.unwrap_or("the result has not the whole matrix of its edition");
+        let told = self.partial.then(|| format!("PARTIAL: {left_out}"));
+        told.or_else(|| has_holes(cells).then(|| HOLES.to_owned()))
     }
 }
 
-/// True where the loaded cells are fewer than cases x applications x activities.
-fn has_holes(loaded: &[&Figure]) -> bool {
+/// True where the loaded cells are fewer than cases x applications x activities, and where there are baselines,
+/// but not of the same cases x applications.
+fn has_holes(cells: &[Figure]) -> bool {
+    let (loaded, idle): (Vec<&Figure>, Vec<&Figure>) =
+        cells.iter().partition(|cell| cell.is_loaded());
+    let pairs = |cells: &[&Figure]| {
+        let pair = |cell: &&Figure| (cell.case.clone(), cell.application.clone());
+        cells.iter().map(pair).collect::<BTreeSet<_>>()
+    };
     let kinds = |name: fn(&Figure) -> &str| {
         loaded.iter().map(|cell| name(cell)).collect::<BTreeSet<_>>().len()
     };
-    loaded.len() < kinds(|c| &c.case) * kinds(|c| &c.application) * kinds(|c| &c.activity)
+    let whole = kinds(|c| &c.case) * kinds(|c| &c.application) * kinds(|c| &c.activity);
+    let is_even = loaded.is_empty() || idle.is_empty() || pairs(&loaded) == pairs(&idle);
+    loaded.len() < whole || !is_even
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@ use serde_json::Map;
 use serde_json::Value;
 
 use super::read::TableError;
+use crate::analysis::INCOMPLETE_PASS;
+use crate::words::slip_of;
 
 /// The place of the outermost object.
 pub(super) const DOCUMENT: &str = "the document";
@@ -136,12 +138,37 @@ impl Object<'_> {
 
     /// True for a run that its own result leaves out of every composite.
     pub(super) fn is_of_incomplete_pass(&self) -> bool {
-        self.has_flag(crate::analysis::INCOMPLETE_PASS)
+        self.has_flag(INCOMPLETE_PASS)
     }
 
     /// True for a run whose figure is a bound.
     pub(super) fn is_censored(&self) -> bool {
-        self.has_flag("censored")
+        self.has_flag(CENSORED)
+    }
+
+    /// The flags of a row that change no figure, each a name, alone or as results write it.
+    pub(super) fn flags(&self) -> Result<Vec<String>, TableError> {
+        let legal = format!("a list of names is expected; {} count", COUNTING.join(" and "));
+        let mut idle = Vec::new();
+        for flag in self.list("flags")? {
+            let Some(name) = flag.get("name").unwrap_or(flag).as_str() else {
+                return Err(self.illegal("flags", &shortened(flag), &legal));
+            };
+            if COUNTING.contains(&name) {
+                continue;
+            }
+            if let Some(meant) = slip_of(&name.to_lowercase(), &COUNTING) {
+                return Err(self.illegal("flags", &shortened(flag), &format!("write {meant}")));
+            }
+            idle.push(name.to_owned());
+        }
+        Ok(idle)
+    }
+
+    /// The texts of a list; what is none is passed over.
+    pub(super) fn texts(&self, key: &str) -> Vec<String> {
+        let list = self.value(key).and_then(Value::as_array).into_iter().flatten();
+        list.filter_map(|one| one.as_str().map(str::to_owned)).collect()
     }
 
     fn has_flag(&self, wanted: &str) -> bool {
@@ -161,7 +188,7 @@ impl Object<'_> {
     pub(super) fn illegal(&self, key: &str, value: &str, legal: &str) -> TableError {
         let whole = self.place == DOCUMENT;
         let place = if whole { key.to_owned() } else { format!("{}.{key}", self.place) };
-        let value = value.to_owned();
+        let value = value.replace('\n', "\\n");
         TableError::Value { place, value, legal: legal.to_owned() }
     }
 
@@ -194,6 +221,12 @@ fn shortened(value: &Value) -> String {
 fn agree(a: f64, b: f64) -> bool {
     (a - b).abs() <= AGREEMENT * b.abs()
 }
+
+/// The flag of a run whose figure is a bound.
+const CENSORED: &str = "censored";
+
+/// The flags that say how a row counts.
+pub(super) const COUNTING: [&str; 2] = [CENSORED, INCOMPLETE_PASS];
 
 /// The names of the rate of an activity beside COMM: of results, and of tables written by hand.
 const RATE_KEYS: [&str; 2] = ["activity_rate_per_s", "activity_rate"];

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::names::ACTIVITIES;
 use super::names::OfResult;
+use super::names::idle_flag;
 use super::names::meant_none;
 use super::names::unknown_activity;
 use super::object::DOCUMENT;
@@ -105,6 +106,7 @@ pub(super) fn table(text: &str) -> Result<Table, TableError> {
         seen: BTreeMap::new(),
         left_out: 0,
         censored: 0,
+        idle_flags: BTreeSet::new(),
         unknown: BTreeSet::new(),
     };
     let runs: Vec<Option<Figure>> =
@@ -115,7 +117,8 @@ pub(super) fn table(text: &str) -> Result<Table, TableError> {
         return Err(TableError::Value { place, value, legal: "at least one row".into() });
     }
     let partial = object.value("partial").and_then(Value::as_bool).unwrap_or(false);
-    let result = is_result.then_some(OfResult { partial });
+    let result =
+        is_result.then(|| OfResult { partial, reasons: object.texts("not_rankable_reasons") });
     Ok(Table { runs, warnings: reader.warnings(), message_bytes: reader.sizes, result })
 }
 
@@ -265,6 +268,8 @@ struct Reader {
     left_out: usize,
     /// Rows that are bounds.
     censored: usize,
+    /// Flags that change no figure.
+    idle_flags: BTreeSet<String>,
     /// Activities that nothing says a word of.
     unknown: BTreeSet<String>,
 }
@@ -295,6 +300,9 @@ impl Reader {
         if cell.is_of_incomplete_pass() {
             self.left_out += 1;
             return Ok(None);
+        }
+        if !self.is_result {
+            self.idle_flags.extend(cell.flags()?);
         }
         self.censored += usize::from(cell.is_censored());
         Ok(Some(Figure { case, application, activity, repeat, goodput_mbps, slowdown }))
@@ -358,8 +366,9 @@ impl Reader {
             let rows = several(self.censored, "row");
             format!("CENSORED: {rows} met a cap, or failed: the figures are bounds")
         });
+        let idle = self.idle_flags.iter().map(|name| idle_flag(name));
         let unknown = self.unknown.iter().map(|name| unknown_activity(name));
-        left_out.into_iter().chain(censored).chain(unknown).collect()
+        left_out.into_iter().chain(censored).chain(idle).chain(unknown).collect()
     }
 }
 

@@ -196,6 +196,31 @@ fn a_row_that_is_a_bound_is_told() {
     let told = "CENSORED: 1 row met a cap, or failed: the figures are bounds".to_owned();
     assert!(rows(r#""steal", "censored""#).contains(&told));
     assert!(!rows(r#""steal""#).contains(&told));
+    assert!(rows(r#""steal""#)[0].starts_with("flag \"steal\" changes no figure here"));
+    let refused = |flags: &str| {
+        let flagged = format!(
+            r#""activity": "cpu", "goodput_mbps": 1, "slowdown": 2, "repeat": 1, "flags": {flags}"#
+        );
+        score_table(&table(&[row(&flagged)])).unwrap_err().to_string()
+    };
+    assert!(refused(r#"["CENSORED"]"#).ends_with("\"CENSORED\": write censored"));
+    for wrong in ["5", r#""censored""#, "[7]"] {
+        assert!(refused(wrong).contains(".flags: "), "{}", refused(wrong));
+    }
+}
+
+/// What applications get and what they would get alone are of the same cells, or not to be compared.
+#[test]
+fn baselines_of_other_cells_make_a_table_partial() {
+    let cell = |case: &str, rest: &str| {
+        format!(r#"{{"case": "{case}", "application": "telnet", "goodput_mbps": 10, {rest}}}"#)
+    };
+    let (loaded, idle) = (r#""activity": "cpu", "slowdown": 2"#, r#""activity": "none""#);
+    let partial = |idle_case: &str| {
+        let cells = [cell("SEND", loaded), cell(idle_case, idle)];
+        score_table(&table(&cells)).unwrap().partial
+    };
+    assert!(partial("RECV") && !partial("SEND"));
 }
 
 #[test]
