@@ -22,6 +22,7 @@ use nix::sys::socket::SockType;
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
 
+use super::Arrived;
 use super::Ended;
 use super::Event;
 use super::Happening;
@@ -124,8 +125,8 @@ impl Compartment {
             Err(errno) => return Err(ProcessError::call("wait for the compartment")(errno)),
         }
         let [signalled, heard] = polled.map(|one| one.any().unwrap_or(false));
-        if let Some(arrived) = signals.next().ok().flatten().filter(|_| signalled) {
-            return Ok(Some(Happening::Signal(arrived)));
+        if let Some(signal) = next_signal(signals, signalled)? {
+            return Ok(Some(Happening::Signal(signal)));
         }
         heard.then(|| self.next_event().map(Happening::Inside)).transpose()
     }
@@ -189,6 +190,12 @@ impl fmt::Debug for Compartment {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Compartment").field("init", &self.init).finish_non_exhaustive()
     }
+}
+
+/// The next signal, where poll saw one. One that came after poll stays for the next wait.
+fn next_signal(signals: &SignalQueue, is_seen: bool) -> Result<Option<Arrived>, ProcessError> {
+    let read = |source| ProcessError::Call { operation: "read the queue of signals", source };
+    if is_seen { signals.next().map_err(read) } else { Ok(None) }
 }
 
 /// True where `/proc/self` leads to a process by the number that it has for itself.
@@ -271,6 +278,16 @@ fn socket_pair() -> Result<(OwnedFd, OwnedFd), ProcessError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_signal_that_comes_after_poll_stays_for_the_next_wait() {
+        let signals = SignalQueue::open().unwrap();
+        nix::sys::signal::raise(Signal::SIGUSR2).unwrap();
+        assert_eq!(next_signal(&signals, false).unwrap(), None);
+        let arrived = next_signal(&signals, true).unwrap().unwrap();
+        assert_eq!(arrived.signal, libc::SIGUSR2);
+        assert_eq!(next_signal(&signals, true).unwrap(), None);
+    }
 
     #[test]
     fn the_processes_of_another_namespace_are_told_from_ours() {
