@@ -1,4 +1,7 @@
 //! Frames of one `EtherType` on one link, as they are: no protocol above the Ethernet header.
+//!
+//! The kernel takes a VLAN tag out and hands the frame over without it, which changes nothing here: we
+//! send none.
 
 use std::io;
 use std::net::IpAddr;

@@ -8,6 +8,7 @@
 mod call;
 mod filter;
 mod ring;
+mod tag;
 mod tap;
 
 use std::fmt;
@@ -48,7 +49,7 @@ pub enum ReceiveForm {
 pub struct Received<'a> {
     /// The `virtio_net_hdr`.
     pub vnet: [u8; VNET_HDR_LEN],
-    /// From the Ethernet header on.
+    /// From the Ethernet header on, with the VLAN tag that the kernel took out.
     pub frame: &'a [u8],
     /// When the kernel took it from the link, nanoseconds of `CLOCK_REALTIME`.
     pub stamp_ns: u64,
@@ -57,7 +58,7 @@ pub struct Received<'a> {
 /// The beginning of a frame that passed.
 #[derive(Clone, Copy, Debug)]
 pub struct Head<'a> {
-    /// From the Ethernet header on, as much as was kept.
+    /// From the Ethernet header on, as much as was kept; without the VLAN tag that the kernel took out.
     pub bytes: &'a [u8],
     /// Size of the whole frame.
     pub length: usize,

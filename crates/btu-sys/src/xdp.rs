@@ -5,6 +5,9 @@
 //! chunk is. Copy mode, and the generic mode of XDP: they work on every link, veth included, and
 //! change nothing on the device. The program leaves the link with the descriptor that holds it, so
 //! however the process ends; it can also be attached and detached while the socket stays.
+//!
+//! A frame with a VLAN tag is of another `EtherType` to the program, and passes; where the device takes
+//! the tag out, nobody can tell any more.
 
 mod mapping;
 mod program;
