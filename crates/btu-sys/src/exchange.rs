@@ -27,6 +27,7 @@ pub use family::datagram;
 pub use family::join;
 pub use family::listen;
 pub use family::pair;
+pub use family::peer;
 
 /// Whether a call may sleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +76,13 @@ pub fn recv(
     let wait = if call == Call::AtOnce { RecvFlags::DONTWAIT } else { RecvFlags::empty() };
     let whole = if framing == Framing::Message { RecvFlags::TRUNC } else { RecvFlags::empty() };
     let (_, received) = rustix::net::recv(socket, space, whole | wait)?;
+    Ok(received)
+}
+
+/// As a `recv` of a message at once, but leaves it there.
+pub fn peek(socket: BorrowedFd<'_>, space: &mut [u8]) -> io::Result<usize> {
+    let flags = RecvFlags::PEEK | RecvFlags::TRUNC | RecvFlags::DONTWAIT;
+    let (_, received) = rustix::net::recv(socket, space, flags)?;
     Ok(received)
 }
 
