@@ -8,6 +8,7 @@ use std::os::fd::AsFd;
 use std::os::fd::AsRawFd;
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
+use std::time::Instant;
 
 use nix::poll::PollFd;
 use nix::poll::PollFlags;
@@ -113,19 +114,25 @@ pub fn send_to(socket: &impl AsFd, data: &[u8], address: SocketAddr) -> io::Resu
     SockRef::from(&fd).send_to_with_flags(data, &address.into(), libc::MSG_DONTWAIT)
 }
 
-/// Sleeps until the socket is ready, broken, or the time is over; false for the last.
+/// Sleeps until the socket is ready, broken, or the time is over; false for the last. A signal changes nothing.
 pub fn poll(socket: BorrowedFd<'_>, ready: Ready, longest: Option<Duration>) -> io::Result<bool> {
     let events = match ready {
         Ready::Either => PollFlags::POLLIN | PollFlags::POLLOUT,
         Ready::Read => PollFlags::POLLIN,
         Ready::Write => PollFlags::POLLOUT,
     };
-    let limit = longest.map_or(PollTimeout::NONE, |longest| {
-        PollTimeout::try_from(longest).unwrap_or(PollTimeout::MAX)
-    });
-    match nix::poll::poll(&mut [PollFd::new(socket, events)], limit) {
-        Err(nix::errno::Errno::EINTR) => Ok(true),
-        outcome => Ok(outcome? > 0),
+    let end = longest.and_then(|longest| Instant::now().checked_add(longest));
+    let mut left = longest;
+    loop {
+        let limit = left.map_or(PollTimeout::NONE, |left| {
+            PollTimeout::try_from(left).unwrap_or(PollTimeout::MAX)
+        });
+        match nix::poll::poll(&mut [PollFd::new(socket, events)], limit) {
+            Err(nix::errno::Errno::EINTR) => {
+                left = end.map(|end| end.saturating_duration_since(Instant::now()));
+            }
+            outcome => return Ok(outcome? > 0),
+        }
     }
 }
 
@@ -156,6 +163,7 @@ pub fn set_quick_ack(socket: BorrowedFd<'_>, on: bool) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::beset::beset;
     use crate::socket::Settings;
 
     fn nearby() -> (std::os::fd::OwnedFd, std::os::fd::OwnedFd) {
@@ -222,5 +230,12 @@ mod tests {
         let listening = listen(Family::Tcp, Family::Tcp.any_local(), &Settings::default()).unwrap();
         let fault = listening.accept(Duration::from_millis(1)).unwrap_err();
         assert_eq!(fault.kind(), io::ErrorKind::TimedOut);
+    }
+
+    #[test]
+    fn a_signal_makes_nobody_accept_for_ever() {
+        let listening = listen(Family::Tcp, Family::Tcp.any_local(), &Settings::default()).unwrap();
+        let accepted = beset(move || listening.accept(Duration::from_millis(50)));
+        assert_eq!(accepted.unwrap_err().kind(), io::ErrorKind::TimedOut);
     }
 }

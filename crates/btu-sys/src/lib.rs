@@ -15,6 +15,8 @@ mod patience;
 
 mod addresses;
 pub mod alloc;
+#[cfg(test)]
+mod beset;
 pub mod clock;
 pub mod cpu;
 pub mod device;
