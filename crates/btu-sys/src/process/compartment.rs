@@ -8,6 +8,7 @@ use std::os::fd::BorrowedFd;
 use std::os::fd::OwnedFd;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
+use std::sync::OnceLock;
 use std::thread;
 use std::time::Duration;
 
@@ -42,6 +43,8 @@ pub struct Compartment {
     init: Pid,
     control: OwnedFd,
     proc_is_fresh: bool,
+    /// How init ended, once it was waited for: its number may be somebody else's from then on.
+    ended: OnceLock<String>,
 }
 
 impl Compartment {
@@ -66,7 +69,7 @@ impl Compartment {
             }
             Ok(Some(init)) => {
                 drop(theirs);
-                Self { init, control, proc_is_fresh: false }.prepared()
+                Self { init, control, proc_is_fresh: false, ended: OnceLock::new() }.prepared()
             }
         }
     }
@@ -162,13 +165,7 @@ impl Compartment {
     }
 
     fn init_gone(&self) -> ProcessError {
-        let how = match nix::sys::wait::waitpid(self.init, None) {
-            Ok(WaitStatus::Signaled(_, signal, _)) => format!("killed by {signal}"),
-            Ok(WaitStatus::Exited(_, status)) => format!("status {status}"),
-            Ok(other) => format!("{other:?}"),
-            Err(errno) => errno.to_string(),
-        };
-        ProcessError::InitGone(how)
+        ProcessError::InitGone(self.ended.get_or_init(|| ended(self.init)).clone())
     }
 }
 
@@ -181,14 +178,30 @@ impl AsFd for Compartment {
 impl Drop for Compartment {
     /// Init is dead only once everything in its namespace is (`zap_pid_ns_processes`).
     fn drop(&mut self) {
-        let _ = nix::sys::signal::kill(self.init, Signal::SIGKILL);
-        while nix::sys::wait::waitpid(self.init, None) == Err(Errno::EINTR) {}
+        let init = self.init;
+        self.ended.get_or_init(|| {
+            let _ = nix::sys::signal::kill(init, Signal::SIGKILL);
+            ended(init)
+        });
     }
 }
 
 impl fmt::Debug for Compartment {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Compartment").field("init", &self.init).finish_non_exhaustive()
+    }
+}
+
+/// Waits until init is gone; how it ended.
+fn ended(init: Pid) -> String {
+    loop {
+        return match nix::sys::wait::waitpid(init, None) {
+            Err(Errno::EINTR) => continue,
+            Ok(WaitStatus::Signaled(_, signal, _)) => format!("killed by {signal}"),
+            Ok(WaitStatus::Exited(_, status)) => format!("status {status}"),
+            Ok(other) => format!("{other:?}"),
+            Err(errno) => errno.to_string(),
+        };
     }
 }
 
@@ -287,6 +300,21 @@ mod tests {
         let arrived = next_signal(&signals, true).unwrap().unwrap();
         assert_eq!(arrived.signal, libc::SIGUSR2);
         assert_eq!(next_signal(&signals, true).unwrap(), None);
+    }
+
+    /// Its number may belong to somebody else then: it is waited for, and killed, no more.
+    #[test]
+    #[expect(clippy::zombie_processes, reason = "the compartment waits for it")]
+    fn an_init_that_is_gone_stays_gone() {
+        let init = std::process::Command::new("false").spawn().unwrap();
+        let init = Pid::from_raw(init.id().try_into().unwrap());
+        let (control, _) = socket_pair().unwrap();
+        let compartment =
+            Compartment { init, control, proc_is_fresh: false, ended: OnceLock::new() };
+        for _ in 0..2 {
+            let ProcessError::InitGone(how) = compartment.init_gone() else { panic!() };
+            assert_eq!(how, "status 1");
+        }
     }
 
     #[test]
