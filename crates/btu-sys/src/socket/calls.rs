@@ -7,8 +7,6 @@ use std::os::fd::BorrowedFd;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use nix::fcntl::OFlag;
-use nix::sys::stat::Mode;
 use rustix::net::RecvFlags;
 use rustix::net::SendFlags;
 
@@ -52,10 +50,7 @@ impl FiledMessage {
     }
 
     fn within(folder: &Path, content: &[u8]) -> Result<Self> {
-        let flags = OFlag::O_TMPFILE | OFlag::O_RDWR | OFlag::O_CLOEXEC;
-        let file = nix::fcntl::open(folder, flags, Mode::S_IRUSR | Mode::S_IWUSR);
-        let named = || format!("make a file without a name in {}", folder.display());
-        let file = file.map_err(|cause| Error::new(named(), cause))?;
+        let file = disk::nameless_file(folder)?.into();
         fill(&file, content)?;
         Ok(Self { file, length: content.len(), in_memory: disk::file_system(folder)?.in_memory })
     }
