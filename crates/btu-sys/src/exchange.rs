@@ -5,7 +5,6 @@ mod family;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
-use std::os::fd::AsRawFd;
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 use std::time::Instant;
@@ -19,6 +18,7 @@ use socket2::SockRef;
 
 use crate::error::Error;
 use crate::error::Result;
+use crate::option;
 
 pub use family::Address;
 pub use family::Family;
@@ -146,12 +146,8 @@ pub fn set_busy_poll(socket: &impl AsFd, micros: u32) -> Result<()> {
 /// The receive queue that the kernel would poll (`SO_INCOMING_NAPI_ID`); `None` without one, as on
 /// veth and loopback: polling has no effect there.
 pub fn polled_queue(socket: &impl AsFd) -> Option<u32> {
-    let (mut queue, mut length) = (0_u32, 4);
-    let (fd, start) = (socket.as_fd().as_raw_fd(), (&raw mut queue).cast());
-    let (level, name) = (libc::SOL_SOCKET, libc::SO_INCOMING_NAPI_ID);
-    // SAFETY: `start` and `length` describe a live u32 that we hold exclusively.
-    let outcome = unsafe { libc::getsockopt(fd, level, name, start, &raw mut length) };
-    (outcome == 0 && queue != 0).then_some(queue)
+    let queue = option::get(socket, (libc::SOL_SOCKET, libc::SO_INCOMING_NAPI_ID), 0_u32);
+    queue.ok().filter(|queue| *queue != 0)
 }
 
 /// Switches the delay of acknowledgements off (or on) until the kernel changes its mind.

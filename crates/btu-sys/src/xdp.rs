@@ -23,6 +23,7 @@ use std::os::fd::OwnedFd;
 
 use crate::error::Error;
 use crate::error::Result;
+use crate::option;
 use mapping::Mapping;
 use program::Anchor;
 use program::Attached;
@@ -221,7 +222,7 @@ fn register(socket: &OwnedFd, memory: &Mapping) -> Result<()> {
         flags: 0,
         tx_metadata_len: 0,
     };
-    let registered = ring::set_option(socket, libc::XDP_UMEM_REG, &wanted);
+    let registered = option::set(socket, (libc::SOL_XDP, libc::XDP_UMEM_REG), wanted);
     registered.map_err(|cause| Error::new("share memory with an AF_XDP socket", cause))
 }
 

@@ -21,6 +21,8 @@ use super::VNET_HDR_LEN;
 use super::tag;
 use super::tag::TAG_LEN;
 use super::tag::Tag;
+use crate::link_layer;
+use crate::option;
 
 /// Buffers of the calls, reused for every frame.
 #[derive(Debug)]
@@ -43,13 +45,13 @@ struct Arrival {
 /// Asks for a socket buffer beyond `rmem_max`; true where it was granted.
 pub(super) fn force_buffer(socket: &OwnedFd) -> bool {
     let wanted = i32::try_from(CALLS_BUFFER).unwrap_or(i32::MAX);
-    super::set_option(socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &wanted).is_ok()
+    option::set(socket, (libc::SOL_SOCKET, libc::SO_RCVBUFFORCE), wanted).is_ok()
 }
 
 impl Calls {
     pub(super) fn new(socket: &OwnedFd) -> io::Result<Self> {
-        super::set_option(socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &1_i32)?;
-        super::set_packet_option(socket, libc::PACKET_AUXDATA, &1_i32)?;
+        option::set(socket, (libc::SOL_SOCKET, libc::SO_TIMESTAMPNS), 1_i32)?;
+        link_layer::set(socket, libc::PACKET_AUXDATA, 1)?;
         Ok(Self {
             vnet: [0; VNET_HDR_LEN],
             space: vec![0; TAG_LEN + MAX_FRAME],

@@ -21,6 +21,8 @@ use super::VNET_HDR_LEN;
 use super::tag;
 use super::tag::TAG_LEN;
 use super::tag::Tag;
+use crate::link_layer;
+use crate::option;
 
 /// The mapped ring and our place in it.
 #[derive(Debug)]
@@ -54,7 +56,7 @@ impl Ring {
         Geometry { place, mut blocks }: Geometry,
     ) -> io::Result<Self> {
         let version = i32::try_from(libc::tpacket_versions::TPACKET_V2 as u32).unwrap_or(1);
-        super::set_packet_option(socket, libc::PACKET_VERSION, &version)?;
+        link_layer::set(socket, libc::PACKET_VERSION, version)?;
         let fewest = blocks.div_ceil(4);
         while let Err(cause) = request(socket, place, blocks) {
             blocks /= 2;
@@ -190,7 +192,7 @@ fn request(socket: &OwnedFd, place: usize, blocks: usize) -> io::Result<()> {
         tp_frame_size: small(place),
         tp_frame_nr: small(blocks * per_block(place)),
     };
-    super::set_packet_option(socket, libc::PACKET_RX_RING, &wanted)
+    option::set(socket, (libc::SOL_PACKET, libc::PACKET_RX_RING), wanted)
 }
 
 fn stamp(header: &libc::tpacket2_hdr) -> u64 {
