@@ -6,6 +6,8 @@
 mod datagram;
 mod hall;
 #[cfg(test)]
+pub(crate) mod lossy;
+#[cfg(test)]
 pub(crate) mod reluctant;
 mod seat;
 
@@ -27,6 +29,7 @@ use btu_sys::exchange::Ready;
 
 use crate::error::EngineError;
 
+pub(crate) use datagram::Echoes;
 pub(crate) use datagram::greet;
 pub(crate) use datagram::hear;
 pub(crate) use hall::Hall;

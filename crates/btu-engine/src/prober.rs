@@ -248,6 +248,8 @@ struct Packets {
     count: u64,
     period: Nanos,
     patience: Nanos,
+    /// Packets that were sent.
+    sent: AtomicU64,
     /// Packets that the far end has read or found missing.
     read: AtomicU64,
     /// Nothing more will be sent.
@@ -276,6 +278,7 @@ impl Sender {
             self.0.wait(index, start + index * self.0.period.count());
             let sent = near.send_to(&index.to_be_bytes(), far);
             sent.map_err(EngineError::peer(format!("probe {far}")))?;
+            self.0.sent.store(index + 1, Relaxed);
         }
         Ok(())
     }
@@ -298,6 +301,9 @@ fn tally(ear: &Ear, packets: &Packets) -> io::Result<Counted> {
             if was_over {
                 break;
             }
+            // Nothing waited to be read, for the whole patience: what is on its way is lost, all of it,
+            // and takes no room.
+            packets.read.fetch_max(packets.sent.load(Relaxed), Relaxed);
             continue;
         };
         let slot = usize::try_from(index).ok().and_then(|index| seen.get_mut(index));
@@ -350,3 +356,32 @@ const END: u64 = u64::MAX - 1;
 const RECEIVE_BUFFER: usize = 4 << 20;
 /// How long before a packet is due its sender stops sleeping.
 const SPIN: Nanos = Nanos::from_micros(60);
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+    use std::thread;
+    use std::time::Instant;
+
+    use super::*;
+
+    fn socket() -> UdpSocket {
+        socket::bind_udp((Ipv4Addr::LOCALHOST, 0).into(), RECEIVE_BUFFER).unwrap()
+    }
+
+    /// One wait for each would take 19 seconds.
+    #[test]
+    fn the_packets_of_a_long_run_of_losses_are_waited_for_together() {
+        let patience = Nanos::from_millis(20);
+        let packets = Arc::new(Packets { count: 1000, patience, ..Packets::default() });
+        let (near, far, nobody) = (socket(), socket(), socket());
+        far.set_read_timeout(Some(patience.into())).unwrap();
+        let ear = Ear { socket: far, patience, cancel: Arc::default() };
+        let counting = Arc::clone(&packets);
+        let reader = thread::spawn(move || tally(&ear, &counting).unwrap());
+        let start = Instant::now();
+        Sender(packets).send_all(&near, nobody.local_addr().unwrap()).unwrap();
+        assert!(start.elapsed() < Duration::from(patience * 500), "{:?}", start.elapsed());
+        assert_eq!(reader.join().unwrap().missing.len(), 1000);
+    }
+}

@@ -48,6 +48,11 @@ pub(crate) trait Wire {
         self.state().max_gso_segments().min(SEGMENTS)
     }
 
+    /// True for a datagram that is not QUIC's, and was dealt with.
+    fn takes(&self, _: &[u8]) -> bool {
+        false
+    }
+
     /// Whether packets may be sent now.
     fn has_room(&mut self) -> io::Result<bool>;
 
@@ -167,6 +172,9 @@ impl<W: Wire> Machine<W> {
         let came = self.space.get(..meta.len).unwrap_or_default();
         let ecn = meta.ecn.and_then(|mark| quinn_proto::EcnCodepoint::from_bits(mark as u8));
         for datagram in came.chunks(meta.stride.max(1)) {
+            if self.wire.takes(datagram) {
+                continue;
+            }
             self.out.clear();
             let (from, to, data) = (meta.addr, meta.dst_ip, datagram.into());
             match self.endpoint.handle(now, from, to, ecn, data, &mut self.out) {

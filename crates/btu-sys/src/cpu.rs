@@ -194,9 +194,10 @@ pub struct Latency {
     pub high_weight: bool,
 }
 
-/// Sets the slice of the calling thread under the ordinary policy.
+/// Sets the slice of the calling thread under the ordinary policy. Its nice value stays: one that is lower
+/// needs a right.
 fn set_slice(slice_ns: u64) -> Result<()> {
-    set_scheduler(&SchedAttributes { slice_ns, ..SchedAttributes::default() })
+    set_scheduler(&SchedAttributes { slice_ns, nice: nice(), ..SchedAttributes::default() })
         .map_err(|cause| Error::new(format!("set a slice of {slice_ns} ns"), cause))
 }
 
@@ -207,6 +208,12 @@ fn set_scheduler(wanted: &SchedAttributes) -> io::Result<()> {
     // SAFETY: the kernel reads `size` bytes of a record that lives until the call returns.
     let answer = unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
     if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// The nice value of the calling thread.
+fn nice() -> i32 {
+    // SAFETY: takes numbers only. Of the calling thread it cannot fail.
+    unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) }
 }
 
 /// Sets the nice value of the calling thread; on Linux it is a thread's, not a process's.
@@ -253,6 +260,17 @@ mod tests {
         }
         pin(&all).unwrap();
         assert_eq!(allowed().unwrap(), all);
+    }
+
+    #[test]
+    fn a_short_slice_leaves_the_nice_value_alone() {
+        let kept = std::thread::spawn(|| {
+            let before = nice();
+            set_nice(before + 3).unwrap();
+            set_slice(SHORTEST_SLICE_NS).unwrap();
+            nice() - before
+        });
+        assert_eq!(kept.join().unwrap(), 3);
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! The file system under a directory: whether it is a disk at all, and how much room it has.
 
+use std::fs::File;
 use std::path::Path;
 
+use nix::fcntl::OFlag;
+use nix::sys::stat::Mode;
 use nix::sys::statfs::FsType;
 use nix::sys::statfs::TMPFS_MAGIC;
 use nix::sys::statfs::statfs;
@@ -31,6 +34,17 @@ pub fn file_system(path: &Path) -> Result<FileSystem> {
         magic: kind.0,
         free_bytes: found.blocks_available().saturating_mul(block),
     })
+}
+
+/// A new file that never has a name: however this process ends, nothing is left of it (`O_TMPFILE`).
+///
+/// # Errors
+/// No file can be made there, or the file system has none without a name (NFS, some FUSE).
+pub fn nameless_file(folder: &Path) -> Result<File> {
+    let flags = OFlag::O_TMPFILE | OFlag::O_RDWR | OFlag::O_CLOEXEC;
+    let made = nix::fcntl::open(folder, flags, Mode::S_IRUSR | Mode::S_IWUSR);
+    let operation = || format!("make a file without a name in {}", folder.display());
+    made.map(File::from).map_err(|cause| Error::new(operation(), cause))
 }
 
 /// `include/uapi/linux/magic.h`; nix has no name for it.

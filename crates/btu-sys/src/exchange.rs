@@ -5,9 +5,9 @@ mod family;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
-use std::os::fd::AsRawFd;
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
+use std::time::Instant;
 
 use nix::poll::PollFd;
 use nix::poll::PollFlags;
@@ -18,6 +18,7 @@ use socket2::SockRef;
 
 use crate::error::Error;
 use crate::error::Result;
+use crate::option;
 
 pub use family::Address;
 pub use family::Family;
@@ -27,6 +28,7 @@ pub use family::datagram;
 pub use family::join;
 pub use family::listen;
 pub use family::pair;
+pub use family::peer;
 
 /// Whether a call may sleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +80,13 @@ pub fn recv(
     Ok(received)
 }
 
+/// As a `recv` of a message at once, but leaves it there.
+pub fn peek(socket: BorrowedFd<'_>, space: &mut [u8]) -> io::Result<usize> {
+    let flags = RecvFlags::PEEK | RecvFlags::TRUNC | RecvFlags::DONTWAIT;
+    let (_, received) = rustix::net::recv(socket, space, flags)?;
+    Ok(received)
+}
+
 /// Takes a datagram that waits, and tells who sent it.
 pub fn sender(socket: &impl AsFd) -> Result<SocketAddr> {
     let fd = socket.as_fd();
@@ -105,19 +114,25 @@ pub fn send_to(socket: &impl AsFd, data: &[u8], address: SocketAddr) -> io::Resu
     SockRef::from(&fd).send_to_with_flags(data, &address.into(), libc::MSG_DONTWAIT)
 }
 
-/// Sleeps until the socket is ready, broken, or the time is over; false for the last.
+/// Sleeps until the socket is ready, broken, or the time is over; false for the last. A signal changes nothing.
 pub fn poll(socket: BorrowedFd<'_>, ready: Ready, longest: Option<Duration>) -> io::Result<bool> {
     let events = match ready {
         Ready::Either => PollFlags::POLLIN | PollFlags::POLLOUT,
         Ready::Read => PollFlags::POLLIN,
         Ready::Write => PollFlags::POLLOUT,
     };
-    let limit = longest.map_or(PollTimeout::NONE, |longest| {
-        PollTimeout::try_from(longest).unwrap_or(PollTimeout::MAX)
-    });
-    match nix::poll::poll(&mut [PollFd::new(socket, events)], limit) {
-        Err(nix::errno::Errno::EINTR) => Ok(true),
-        outcome => Ok(outcome? > 0),
+    let end = longest.and_then(|longest| Instant::now().checked_add(longest));
+    let mut left = longest;
+    loop {
+        let limit = left.map_or(PollTimeout::NONE, |left| {
+            PollTimeout::try_from(left).unwrap_or(PollTimeout::MAX)
+        });
+        match nix::poll::poll(&mut [PollFd::new(socket, events)], limit) {
+            Err(nix::errno::Errno::EINTR) => {
+                left = end.map(|end| end.saturating_duration_since(Instant::now()));
+            }
+            outcome => return Ok(outcome? > 0),
+        }
     }
 }
 
@@ -131,12 +146,8 @@ pub fn set_busy_poll(socket: &impl AsFd, micros: u32) -> Result<()> {
 /// The receive queue that the kernel would poll (`SO_INCOMING_NAPI_ID`); `None` without one, as on
 /// veth and loopback: polling has no effect there.
 pub fn polled_queue(socket: &impl AsFd) -> Option<u32> {
-    let (mut queue, mut length) = (0_u32, 4);
-    let (fd, start) = (socket.as_fd().as_raw_fd(), (&raw mut queue).cast());
-    let (level, name) = (libc::SOL_SOCKET, libc::SO_INCOMING_NAPI_ID);
-    // SAFETY: `start` and `length` describe a live u32 that we hold exclusively.
-    let outcome = unsafe { libc::getsockopt(fd, level, name, start, &raw mut length) };
-    (outcome == 0 && queue != 0).then_some(queue)
+    let queue = option::get(socket, (libc::SOL_SOCKET, libc::SO_INCOMING_NAPI_ID), 0_u32);
+    queue.ok().filter(|queue| *queue != 0)
 }
 
 /// Switches the delay of acknowledgements off (or on) until the kernel changes its mind.
@@ -148,6 +159,7 @@ pub fn set_quick_ack(socket: BorrowedFd<'_>, on: bool) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::beset::beset;
     use crate::socket::Settings;
 
     fn nearby() -> (std::os::fd::OwnedFd, std::os::fd::OwnedFd) {
@@ -214,5 +226,12 @@ mod tests {
         let listening = listen(Family::Tcp, Family::Tcp.any_local(), &Settings::default()).unwrap();
         let fault = listening.accept(Duration::from_millis(1)).unwrap_err();
         assert_eq!(fault.kind(), io::ErrorKind::TimedOut);
+    }
+
+    #[test]
+    fn a_signal_makes_nobody_accept_for_ever() {
+        let listening = listen(Family::Tcp, Family::Tcp.any_local(), &Settings::default()).unwrap();
+        let accepted = beset(move || listening.accept(Duration::from_millis(50)));
+        assert_eq!(accepted.unwrap_err().kind(), io::ErrorKind::TimedOut);
     }
 }

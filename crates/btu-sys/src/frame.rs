@@ -1,11 +1,12 @@
 //! Frames of one `EtherType` on one link, as they are: no protocol above the Ethernet header.
+//!
+//! The kernel takes a VLAN tag out and hands the frame over without it, which changes nothing here: we
+//! send none.
 
 use std::io;
 use std::net::IpAddr;
 use std::os::fd::AsFd;
-use std::os::fd::AsRawFd;
 use std::os::fd::BorrowedFd;
-use std::os::fd::FromRawFd;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
@@ -13,9 +14,12 @@ use nix::sys::socket::SockaddrStorage;
 use socket2::SockRef;
 
 use crate::addresses::ip_of;
+use crate::device::Devices;
 use crate::error::Error;
 use crate::error::Result;
+use crate::link_layer;
 use crate::netlink::Mac;
+use crate::option;
 
 /// A socket that receives the frames of one `EtherType` and sends whole frames.
 #[derive(Debug)]
@@ -39,26 +43,20 @@ impl FrameSocket {
     /// the system's limit where it may.
     pub fn open(link: u32, ether_type: u16, buffer: usize) -> Result<Self> {
         let what = |step: &str| format!("{step} of a frame socket on link {link}");
-        // SAFETY: takes no pointers.
-        let fd = unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) };
-        if fd < 0 {
-            return Err(Error::last(what("creation")));
-        }
-        // SAFETY: the descriptor was made by the call above and belongs to nobody else.
-        let socket = unsafe { OwnedFd::from_raw_fd(fd) };
-        let packet = libc::SOL_PACKET;
+        let socket = link_layer::open().map_err(|cause| Error::new(what("creation"), cause))?;
         for (name, option) in [
             ("PACKET_IGNORE_OUTGOING", libc::PACKET_IGNORE_OUTGOING),
             ("PACKET_QDISC_BYPASS", libc::PACKET_QDISC_BYPASS),
         ] {
-            set(&socket, packet, option, 1).map_err(|cause| Error::new(what(name), cause))?;
+            link_layer::set(&socket, option, 1).map_err(|cause| Error::new(what(name), cause))?;
         }
         let size = i32::try_from(buffer).unwrap_or(i32::MAX);
-        if set(&socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, size).is_err() {
+        if option::set(&socket, (libc::SOL_SOCKET, libc::SO_RCVBUFFORCE), size).is_err() {
             let asked = SockRef::from(&socket).set_recv_buffer_size(buffer);
             asked.map_err(|cause| Error::new(what("receive buffer"), cause))?;
         }
-        bind(&socket, link, ether_type).map_err(|cause| Error::new(what("binding"), cause))?;
+        link_layer::bind(&socket, link, ether_type)
+            .map_err(|cause| Error::new(what("binding"), cause))?;
         Ok(Self { socket })
     }
 
@@ -97,51 +95,9 @@ pub fn link_with(address: IpAddr) -> Result<OwnLink> {
     });
     let nobody = || Error::new(what(), io::ErrorKind::AddrNotAvailable);
     let (name, index, mac) = link.ok_or_else(nobody)?;
-    let mtu =
-        mtu_of(&name).map_err(|cause| Error::new(format!("read the MTU of {name}"), cause))?;
+    let mtu = Devices::here().and_then(|devices| devices.mtu(&name));
+    let mtu = mtu.map_err(|cause| Error::new(format!("read the MTU of {name}"), cause))?;
     Ok(OwnLink { index, mac, mtu })
-}
-
-fn mtu_of(name: &str) -> io::Result<u32> {
-    let socket = std::net::UdpSocket::bind("0.0.0.0:0")?;
-    let mut request = libc::ifreq {
-        ifr_name: [0; libc::IFNAMSIZ],
-        ifr_ifru: libc::__c_anonymous_ifr_ifru { ifru_mtu: 0 },
-    };
-    for (place, byte) in request.ifr_name.iter_mut().zip(name.bytes().take(libc::IFNAMSIZ - 1)) {
-        *place = libc::c_char::from_ne_bytes([byte]);
-    }
-    // SAFETY: SIOCGIFMTU reads the name and writes the MTU of a request that lives until it returns.
-    let status = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFMTU, &raw mut request) };
-    if status < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the call above filled the union's MTU.
-    let mtu = unsafe { request.ifr_ifru.ifru_mtu };
-    Ok(u32::try_from(mtu).unwrap_or(0))
-}
-
-fn bind(socket: &OwnedFd, link: u32, ether_type: u16) -> io::Result<()> {
-    let address = libc::sockaddr_ll {
-        sll_family: u16::try_from(libc::AF_PACKET).unwrap_or_default(),
-        sll_protocol: ether_type.to_be(),
-        sll_ifindex: i32::try_from(link).unwrap_or(i32::MAX),
-        sll_hatype: 0,
-        sll_pkttype: 0,
-        sll_halen: 0,
-        sll_addr: [0; 8],
-    };
-    let length = u32::try_from(size_of::<libc::sockaddr_ll>()).unwrap_or(0);
-    // SAFETY: pointer and size describe one live sockaddr_ll, which the kernel only reads.
-    let status = unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) };
-    if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
-}
-
-fn set(socket: &OwnedFd, level: i32, name: i32, value: i32) -> io::Result<()> {
-    let (fd, start) = (socket.as_raw_fd(), (&raw const value).cast());
-    // SAFETY: pointer and size describe one live int, which the kernel only reads.
-    let status = unsafe { libc::setsockopt(fd, level, name, start, 4) };
-    if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 #[cfg(test)]

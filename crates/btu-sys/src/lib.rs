@@ -15,6 +15,8 @@ mod patience;
 
 mod addresses;
 pub mod alloc;
+#[cfg(test)]
+mod beset;
 pub mod clock;
 pub mod cpu;
 pub mod device;
@@ -25,10 +27,12 @@ pub mod exchange;
 pub mod frame;
 pub mod library;
 pub mod limit;
+mod link_layer;
 pub mod memory;
 pub mod namespace;
 pub mod netlink;
 pub mod nftables;
+mod option;
 pub mod packet;
 pub mod process;
 pub mod shared;

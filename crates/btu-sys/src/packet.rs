@@ -8,15 +8,14 @@
 mod call;
 mod filter;
 mod ring;
+mod tag;
 mod tap;
 
 use std::fmt;
 use std::io;
 use std::io::IoSlice;
 use std::os::fd::AsFd;
-use std::os::fd::AsRawFd;
 use std::os::fd::BorrowedFd;
-use std::os::fd::FromRawFd;
 use std::os::fd::OwnedFd;
 
 use nix::sys::socket::setsockopt;
@@ -25,6 +24,9 @@ use nix::sys::time::TimeVal;
 
 use crate::Error;
 use crate::Result;
+use crate::link_layer;
+use crate::link_layer::EVERY_TYPE;
+use crate::option;
 
 use call::Calls;
 use ring::Geometry;
@@ -52,7 +54,7 @@ pub enum ReceiveForm {
 pub struct Received<'a> {
     /// The `virtio_net_hdr`.
     pub vnet: [u8; VNET_HDR_LEN],
-    /// From the Ethernet header on.
+    /// From the Ethernet header on, with the VLAN tag that the kernel took out.
     pub frame: &'a [u8],
     /// When the kernel took it from the link, nanoseconds of `CLOCK_REALTIME`.
     pub stamp_ns: u64,
@@ -61,7 +63,7 @@ pub struct Received<'a> {
 /// The beginning of a frame that passed.
 #[derive(Clone, Copy, Debug)]
 pub struct Head<'a> {
-    /// From the Ethernet header on, as much as was kept.
+    /// From the Ethernet header on, as much as was kept; without the VLAN tag that the kernel took out.
     pub bytes: &'a [u8],
     /// Size of the whole frame.
     pub length: usize,
@@ -98,15 +100,14 @@ impl PacketSocket {
     /// `form`, calls where the kernel grants [`CALLS_BUFFER`], else the ring.
     pub fn open(link: u32, form: Option<ReceiveForm>) -> Result<Self> {
         let what = |step: &str| format!("{step} of a packet socket on link {link}");
-        let socket = new_socket().map_err(|cause| Error::new(what("creation"), cause))?;
-        let set = |name, value| set_packet_option(&socket, name, &value);
+        let socket = link_layer::open().map_err(|cause| Error::new(what("creation"), cause))?;
         let options = [
             (libc::PACKET_VNET_HDR, "PACKET_VNET_HDR"),
             (libc::PACKET_IGNORE_OUTGOING, "PACKET_IGNORE_OUTGOING"),
             (libc::PACKET_QDISC_BYPASS, "PACKET_QDISC_BYPASS"),
         ];
         for (option, name) in options {
-            set(option, 1).map_err(|cause| Error::new(what(name), cause))?;
+            link_layer::set(&socket, option, 1).map_err(|cause| Error::new(what(name), cause))?;
         }
         // A device that stalls must not stop whoever sends: it is an error then.
         setsockopt(&socket, SendTimeout, &LONGEST_SEND)
@@ -119,7 +120,8 @@ impl PacketSocket {
             Ring::new(&socket, Geometry::WHOLE).map(Receive::Ring)
         };
         let receive = receive.map_err(|cause| Error::new(what("receive buffer"), cause))?;
-        bind(&socket, link).map_err(|cause| Error::new(what("binding"), cause))?;
+        link_layer::bind(&socket, link, EVERY_TYPE)
+            .map_err(|cause| Error::new(what("binding"), cause))?;
         Ok(Self { socket, receive })
     }
 
@@ -198,62 +200,8 @@ pub const CALLS_BUFFER: usize = 64 << 20;
 /// A tenth of a second: much longer than any device takes for what its queue holds.
 const LONGEST_SEND: TimeVal = TimeVal::new(0, 100_000);
 
-/// A socket that receives nothing until it is bound.
-fn new_socket() -> io::Result<OwnedFd> {
-    // SAFETY: takes no pointers.
-    let fd = unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) };
-    if fd < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the descriptor was made by the call above and belongs to nobody else.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
-}
-
-/// Receives every protocol of `link` from now on.
-fn bind(socket: &OwnedFd, link: u32) -> io::Result<()> {
-    let narrow = |value: i32| u16::try_from(value).unwrap_or_default();
-    let address = libc::sockaddr_ll {
-        sll_family: narrow(libc::AF_PACKET),
-        sll_protocol: narrow(libc::ETH_P_ALL).to_be(),
-        sll_ifindex: i32::try_from(link).unwrap_or(i32::MAX),
-        sll_hatype: 0,
-        sll_pkttype: 0,
-        sll_halen: 0,
-        sll_addr: [0; 8],
-    };
-    let pointer = (&raw const address).cast();
-    // SAFETY: pointer and size describe one live sockaddr_ll, which the kernel only reads.
-    done(unsafe { libc::bind(socket.as_raw_fd(), pointer, size_of_u32::<libc::sockaddr_ll>()) })
-}
-
-/// `setsockopt` at level `SOL_PACKET`; `T` must be the option's C type.
-fn set_packet_option<T: Copy>(socket: &OwnedFd, name: i32, value: &T) -> io::Result<()> {
-    set_option(socket, libc::SOL_PACKET, name, value)
-}
-
-fn set_option<T: Copy>(socket: &OwnedFd, level: i32, name: i32, value: &T) -> io::Result<()> {
-    let (fd, pointer) = (socket.as_raw_fd(), std::ptr::from_ref(value).cast());
-    // SAFETY: pointer and size describe one live value, which the kernel only reads.
-    done(unsafe { libc::setsockopt(fd, level, name, pointer, size_of_u32::<T>()) })
-}
-
 /// Counters since the previous reading (`PACKET_STATISTICS` resets them).
 fn read_statistics(socket: &OwnedFd) -> io::Result<libc::tpacket_stats> {
-    let mut statistics = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
-    let mut length = size_of_u32::<libc::tpacket_stats>();
-    let pointer = (&raw mut statistics).cast();
-    let (fd, level) = (socket.as_raw_fd(), libc::SOL_PACKET);
-    // SAFETY: pointer and length describe one live structure that we hold exclusively.
-    let status =
-        unsafe { libc::getsockopt(fd, level, libc::PACKET_STATISTICS, pointer, &raw mut length) };
-    done(status).map(|()| statistics)
-}
-
-fn done(status: i32) -> io::Result<()> {
-    if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
-}
-
-/// Sizes of small C structures.
-fn size_of_u32<T>() -> u32 {
-    u32::try_from(size_of::<T>()).unwrap_or(u32::MAX)
+    let none = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
+    option::get(socket, (libc::SOL_PACKET, libc::PACKET_STATISTICS), none)
 }

@@ -15,6 +15,7 @@ mod mounts;
 mod others;
 mod sandbox;
 pub(crate) mod seccomp;
+mod second;
 mod signals;
 mod terminal;
 
@@ -35,6 +36,7 @@ pub use sandbox::Confinement;
 pub use sandbox::confine;
 pub use sandbox::confine_thread;
 pub use sandbox::confine_to_network;
+pub use second::FirstSignal;
 pub use signals::Arrived;
 pub use signals::Origin;
 pub use signals::SignalQueue;

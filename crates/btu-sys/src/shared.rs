@@ -92,12 +92,18 @@ impl Duct {
     pub fn read(&mut self, space: &mut [u8]) -> io::Result<usize> {
         let ring = self.region.positions(1 - self.out);
         let read = ring.read.0.load(Relaxed);
-        let waiting = size(ring.written.0.load(Acquire).wrapping_sub(read));
-        let count = space.len().min(waiting).min(self.region.capacity());
-        if count == 0 {
-            let over = ring.over.0.load(Acquire) != 0;
-            return if over { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(0) };
+        let mut waiting = ring.waiting(read);
+        if waiting == 0 {
+            if ring.over.0.load(Acquire) == 0 {
+                return Ok(0);
+            }
+            // Data and end may have come since the first look; what was written before the end is there by now.
+            waiting = ring.waiting(read);
+            if waiting == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
         }
+        let count = space.len().min(waiting).min(self.region.capacity());
         self.region.copy_out(1 - self.out, read, &mut space[..count]);
         ring.read.0.store(read.wrapping_add(wide(count)), Release);
         ring.ring_bell();
@@ -136,7 +142,13 @@ impl DuctEnd {
 
 impl Positions {
     fn used(&self) -> usize {
-        size(self.written.0.load(Acquire).wrapping_sub(self.read.0.load(Acquire)))
+        self.waiting(self.read.0.load(Acquire))
+    }
+
+    /// Bytes behind this position.
+    #[inline]
+    fn waiting(&self, read: u64) -> usize {
+        size(self.written.0.load(Acquire).wrapping_sub(read))
     }
 
     /// Wakes whoever sleeps; costs a fence and a load where nobody does.
@@ -334,5 +346,22 @@ mod tests {
     fn a_capacity_that_is_no_power_of_two_is_refused() {
         let fault = ducts(5000).unwrap_err();
         assert_eq!(fault.to_string(), "make 5000 bytes of shared memory");
+    }
+
+    #[test]
+    fn what_was_written_before_the_end_is_read() {
+        for _ in 0..500 {
+            let (mut near, mut far) = ducts(64).unwrap();
+            let writer = std::thread::spawn(move || near.write(b"last").map(drop));
+            let mut space = [0; 8];
+            let got = loop {
+                match far.read(&mut space) {
+                    Ok(0) => std::hint::spin_loop(),
+                    done => break done.unwrap(),
+                }
+            };
+            assert_eq!(&space[..got], b"last");
+            writer.join().unwrap().unwrap();
+        }
     }
 }

@@ -26,6 +26,7 @@ use socket2::Type;
 
 use crate::error::Error;
 use crate::error::Result;
+use crate::option;
 
 pub use calls::FiledMessage;
 pub use calls::discard;
@@ -117,7 +118,9 @@ impl Settings {
             named(reference.set_recv_buffer_size(size), || format!("set SO_RCVBUF to {size}"))?;
         }
         if let Some(size) = self.window_clamp {
-            named(set_window_clamp(fd, size), || format!("set TCP_WINDOW_CLAMP to {size}"))?;
+            named(option::set(&fd, WINDOW_CLAMP, size), || {
+                format!("set TCP_WINDOW_CLAMP to {size}")
+            })?;
         }
         if let Some(size) = self.max_segment {
             named(reference.set_tcp_mss(size), || format!("set TCP_MAXSEG to {size}"))?;
@@ -152,7 +155,7 @@ impl Effective {
             send_buffer: reference.send_buffer_size().ok().map(wide),
             receive_buffer: reference.recv_buffer_size().ok().map(wide),
             mss: reference.tcp_mss().ok().map(u64::from),
-            window_clamp: window_clamp(fd).ok(),
+            window_clamp: option::get(&fd, WINDOW_CLAMP, 0_u32).ok().map(u64::from),
             low_water: calls::low_water(fd).ok(),
         }
     }
@@ -227,13 +230,13 @@ pub fn segment_datagrams(socket: &impl AsFd, size: u16) -> Result<()> {
 pub fn forbid_fragments(socket: &impl AsFd) -> Result<()> {
     let fd = socket.as_fd();
     let is_ipv6 = SockRef::from(&fd).domain().is_ok_and(|domain| domain == Domain::IPV6);
-    let v4 = set_number(fd, (libc::IPPROTO_IP, libc::IP_MTU_DISCOVER), libc::IP_PMTUDISC_PROBE);
+    let v4 = (libc::IPPROTO_IP, libc::IP_MTU_DISCOVER);
+    let v4 = option::set(&fd, v4, libc::IP_PMTUDISC_PROBE);
     named(v4, || "set IP_MTU_DISCOVER".to_owned())?;
     if is_ipv6 {
-        let option = (libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER);
-        named(set_number(fd, option, libc::IPV6_PMTUDISC_PROBE), || {
-            "set IPV6_MTU_DISCOVER".to_owned()
-        })?;
+        let v6 = (libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER);
+        let v6 = option::set(&fd, v6, libc::IPV6_PMTUDISC_PROBE);
+        named(v6, || "set IPV6_MTU_DISCOVER".to_owned())?;
     }
     Ok(())
 }
@@ -302,7 +305,9 @@ pub fn finish_on_close(socket: &impl AsFd) -> Result<()> {
 
 /// From now on a stream sends no faster than this (`SO_MAX_PACING_RATE`), headers included.
 pub fn pace(socket: &impl AsFd, byte_s: u64) -> Result<()> {
-    named(set_pacing(socket.as_fd(), byte_s), || format!("set SO_MAX_PACING_RATE to {byte_s}"))
+    // In 64 bits since Linux 4.20.
+    let set = option::set(socket, (libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE), byte_s);
+    named(set, || format!("set SO_MAX_PACING_RATE to {byte_s}"))
 }
 
 /// Bytes that were written and not yet acknowledged by the peer (`SIOCOUTQ`).
@@ -342,54 +347,7 @@ fn tcp_socket(address: SocketAddr) -> io::Result<Socket> {
     Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))
 }
 
-/// In 64 bits since Linux 4.20.
-fn set_pacing(socket: BorrowedFd<'_>, byte_s: u64) -> io::Result<()> {
-    let (start, length) = ((&raw const byte_s).cast(), option_length::<u64>());
-    let (fd, level, name) = (socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE);
-    // SAFETY: `start` and `length` describe a live u64, which the kernel only reads.
-    let outcome = unsafe { libc::setsockopt(fd, level, name, start, length) };
-    if outcome < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
-}
-
-/// An option of a level whose value is an int.
-fn set_number(
-    socket: BorrowedFd<'_>,
-    (level, name): (libc::c_int, libc::c_int),
-    value: libc::c_int,
-) -> io::Result<()> {
-    let (start, length) = ((&raw const value).cast(), option_length::<libc::c_int>());
-    // SAFETY: `start` and `length` describe a live int, which the kernel only reads.
-    let outcome = unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, start, length) };
-    if outcome < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
-}
-
-fn set_window_clamp(socket: BorrowedFd<'_>, size: u32) -> io::Result<()> {
-    let (start, length) = ((&raw const size).cast(), option_length::<u32>());
-    let (fd, level, name) = (socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP);
-    // SAFETY: `start` and `length` describe a live u32, which the kernel only reads.
-    let outcome = unsafe { libc::setsockopt(fd, level, name, start, length) };
-    if outcome < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
-}
-
-fn window_clamp(socket: BorrowedFd<'_>) -> io::Result<u64> {
-    number(socket, (libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP))
-}
-
-/// What an option of a level is set to whose value is an int that is never negative.
-fn number(socket: BorrowedFd<'_>, (level, name): (libc::c_int, libc::c_int)) -> io::Result<u64> {
-    let (mut value, mut length) = (0_u32, option_length::<u32>());
-    let start = (&raw mut value).cast();
-    // SAFETY: `start` and `length` describe a live u32 that we hold exclusively.
-    let outcome =
-        unsafe { libc::getsockopt(socket.as_raw_fd(), level, name, start, &raw mut length) };
-    if outcome < 0 { Err(io::Error::last_os_error()) } else { Ok(value.into()) }
-}
-
-/// The length of an option of type `T`, as the kernel counts it.
-fn option_length<T>() -> libc::socklen_t {
-    libc::socklen_t::try_from(size_of::<T>()).unwrap_or(libc::socklen_t::MAX)
-}
-
+const WINDOW_CLAMP: (libc::c_int, libc::c_int) = (libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP);
 const BACKLOG: i32 = 128;
 
 #[cfg(test)]

@@ -70,7 +70,10 @@ impl Waiter {
             Some(span) => EpollTimeout::try_from(span / 1_000_000).unwrap_or(EpollTimeout::MAX),
         };
         let mut events = [EpollEvent::empty()];
-        Ok(self.epoll.wait(&mut events, timeout)? > 0)
+        match self.epoll.wait(&mut events, timeout) {
+            Err(nix::errno::Errno::EINTR) => Ok(false),
+            ready => Ok(ready? > 0),
+        }
     }
 }
 
@@ -126,7 +129,14 @@ impl AsFd for Waker {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::beset::beset;
     use crate::clock::monotonic_ns;
+
+    #[test]
+    fn a_signal_ends_a_wait_of_older_kernels_early_and_is_no_error() {
+        let ready = beset(|| Waiter::new().unwrap().coarse_wait(Some(60_000_000_000)));
+        assert!(!ready.unwrap());
+    }
 
     #[test]
     fn a_time_out_is_kept_to_the_nanosecond_from_below() {

@@ -5,6 +5,9 @@
 //! chunk is. Copy mode, and the generic mode of XDP: they work on every link, veth included, and
 //! change nothing on the device. The program leaves the link with the descriptor that holds it, so
 //! however the process ends; it can also be attached and detached while the socket stays.
+//!
+//! A frame with a VLAN tag is of another `EtherType` to the program, and passes; where the device takes
+//! the tag out, nobody can tell any more.
 
 mod mapping;
 mod program;
@@ -20,6 +23,7 @@ use std::os::fd::OwnedFd;
 
 use crate::error::Error;
 use crate::error::Result;
+use crate::option;
 use mapping::Mapping;
 use program::Anchor;
 use program::Attached;
@@ -218,7 +222,7 @@ fn register(socket: &OwnedFd, memory: &Mapping) -> Result<()> {
         flags: 0,
         tx_metadata_len: 0,
     };
-    let registered = ring::set_option(socket, libc::XDP_UMEM_REG, &wanted);
+    let registered = option::set(socket, (libc::SOL_XDP, libc::XDP_UMEM_REG), wanted);
     registered.map_err(|cause| Error::new("share memory with an AF_XDP socket", cause))
 }
 

@@ -167,8 +167,13 @@ fn no_disk(candidates: &[PathBuf]) -> EngineError {
     ))
 }
 
-/// A new file that has lost its name already.
+/// A new file without a name.
 fn nameless(directory: &Path) -> Result<File, EngineError> {
+    disk::nameless_file(directory).or_else(|_| unnamed(directory))
+}
+
+/// The same where the file system has only files with a name: between two calls it has one.
+fn unnamed(directory: &Path) -> Result<File, EngineError> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let name = format!(".btu-io-{}-{}", process::id(), NUMBER.fetch_add(1, Relaxed));
     let path = directory.join(name);
@@ -211,6 +216,23 @@ mod tests {
         assert!(none.ends_with("among /nowhere/at/all, /proc; name one with --io-dir"), "{none}");
         let asked = choose_directory(Some(&full), &[], false).unwrap_err().to_string();
         assert!(asked.starts_with("create /proc/.btu-io-"), "{asked}");
+    }
+
+    #[test]
+    fn a_file_of_io_never_has_a_name() {
+        let here = tempfile::tempdir().unwrap();
+        if disk::nameless_file(here.path()).is_err() {
+            skip!("kernel lacks: O_TMPFILE in {}", here.path().display());
+        }
+        let name = |file: &File| {
+            let link = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(file));
+            std::fs::read_link(link).unwrap().display().to_string()
+        };
+        let had = name(&unnamed(here.path()).unwrap());
+        assert!(had.contains("/.btu-io-"), "{had}");
+        let has = name(&nameless(here.path()).unwrap());
+        assert!(!has.contains("/.btu-io-"), "{has}");
+        assert_eq!(std::fs::read_dir(here.path()).unwrap().count(), 0);
     }
 
     #[test]

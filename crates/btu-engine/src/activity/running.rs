@@ -7,6 +7,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use btu_core::sample::ActivitySample;
 use btu_core::units::Nanos;
@@ -54,7 +55,19 @@ struct Way {
 impl Running {
     /// Makes the threads and waits until each is ready to work. They work once [`Running::release`]
     /// is called, until they are stopped or have done their share of `units`.
+    ///
+    /// # Errors
+    /// A thread cannot be made, or is not ready in time: what is measured then is not beside the activity.
     pub fn start(
+        activity: &dyn Prepared,
+        place: &Place,
+        units: Option<f64>,
+    ) -> Result<Self, EngineError> {
+        Self::ready_within(BEGIN_LIMIT, activity, place, units)
+    }
+
+    fn ready_within(
+        limit: Nanos,
         activity: &dyn Prepared,
         place: &Place,
         units: Option<f64>,
@@ -69,8 +82,8 @@ impl Running {
             let work = move || Ok(live(worker, &shared, share));
             running.threads.push(place.spawn("activity", work)?);
         }
-        running.shared.lineup.wait_ready(count, within(BEGIN_LIMIT));
-        Ok(running)
+        let is_ready = running.shared.lineup.wait_ready(count, within(limit));
+        if is_ready { Ok(running) } else { Err(not_ready(limit)) }
     }
 
     /// Off.
@@ -293,6 +306,11 @@ fn panicked() -> EngineError {
     EngineError::Refused("a thread of the activity panicked".to_owned())
 }
 
+fn not_ready(limit: Nanos) -> EngineError {
+    let seconds = Duration::from(limit).as_secs();
+    EngineError::Refused(format!("the activity was not ready to work within {seconds} s"))
+}
+
 fn count_as_float(count: usize) -> f64 {
     u32::try_from(count.max(1)).map_or(f64::MAX, f64::from)
 }
@@ -301,3 +319,47 @@ fn count_as_float(count: usize) -> f64 {
 const BEGIN_LIMIT: Nanos = Nanos::from_secs(10);
 /// How long a cancelled run goes on.
 const PATIENCE: Nanos = Nanos::from_millis(20);
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use btu_core::cell::Role;
+
+    use super::*;
+
+    /// An activity that takes its time to get ready.
+    #[derive(Debug)]
+    struct Sluggish;
+
+    impl Prepared for Sluggish {
+        fn unit(&self) -> String {
+            "nothing".to_owned()
+        }
+
+        fn workers(&self) -> Result<Vec<Box<dyn Worker>>, EngineError> {
+            Ok(vec![Box::new(Self)])
+        }
+    }
+
+    impl Worker for Sluggish {
+        fn begin(&mut self) -> Result<(), EngineError> {
+            // Nobody sends.
+            let (_kept, nothing) = mpsc::channel::<()>();
+            let _ = nothing.recv_timeout(Duration::from_millis(300));
+            Ok(())
+        }
+
+        fn step(&mut self) -> Result<f64, EngineError> {
+            Ok(1.0)
+        }
+    }
+
+    #[test]
+    fn nothing_is_measured_beside_an_activity_that_is_not_ready() {
+        let place = Place::here(Role::Test);
+        let told = Running::ready_within(Nanos::ZERO, &Sluggish, &place, None).unwrap_err();
+        assert_eq!(told.sentence(), "the activity was not ready to work within 0 s");
+        assert!(Running::ready_within(BEGIN_LIMIT, &Sluggish, &place, None).is_ok());
+    }
+}

@@ -24,6 +24,7 @@ use serde::Serialize;
 use super::diary::Diary;
 use super::stream::Cue;
 use super::stream::Progress;
+use super::supervisor::Watch;
 use crate::transport::Connection;
 
 /// What a data thread and its supervisor both see.
@@ -140,11 +141,15 @@ impl Part {
 }
 
 impl EndReport {
-    /// The report of an end from what its thread and its supervisor saw.
-    pub(super) fn new(role: Role, shared: &Shared, account: Account) -> Self {
+    /// The report of an end from what its thread and its supervisor saw, the program standing still for
+    /// `stood_still` at the most.
+    pub(super) fn new(role: Role, watch: &Watch, account: Account, stood_still: Nanos) -> Self {
+        let (shared, notes) = (&watch.shared, watch.shared.diary.notes());
         let used = account.used;
+        let ended = account.ended_ns.map(Nanos::new);
+        let reading = (watch.part == Part::Reader).then(|| shared.first().zip(ended)).flatten();
         let sample = EndSample {
-            stood_still_ns: Nanos::ZERO,
+            stood_still_ns: stood_still,
             role,
             calls: shared.progress.calls(),
             call_bytes: account.call_bytes,
@@ -155,27 +160,22 @@ impl EndReport {
             voluntary_switches: used.map(|used| used.voluntary_switches),
             involuntary_switches: used.map(|used| used.involuntary_switches),
             port: shared.connection.ends().map(|[own, _]| own.port()),
-            cpus: ascending(account.cpus),
+            cpus: ascending(account.cpus.into_iter().chain(notes.cpus).collect()),
             options: account.options,
             tcp_info: account.after.map(|after| over_run(&after, account.before.as_ref())),
-            series: None,
+            series: notes.series,
         };
         Self {
             sample,
             bytes: Bytes::new(shared.progress.bytes()),
             messages: account.messages,
             started: shared.started(),
-            ended: account.ended_ns.map(Nanos::new),
-            read_elapsed: Nanos::ZERO,
-            longest_pause: None,
+            ended,
+            read_elapsed: reading.map_or(Nanos::ZERO, |(first, ended)| ended.since(first)),
+            longest_pause: notes.longest_pause.filter(|_| watch.part == Part::Reader),
             unacknowledged: account.unacknowledged,
             fault: account.fault,
         }
-    }
-
-    /// From the first to the last byte by this end's clock; nothing for an end that did not read.
-    pub(super) fn elapsed_from(&self, first: Option<Nanos>) -> Nanos {
-        first.zip(self.ended).map_or(Nanos::ZERO, |(first, ended)| ended.since(first))
     }
 }
 
@@ -214,7 +214,7 @@ pub fn over_run(after: &tcp_info::TcpInfo, before: Option<&tcp_info::TcpInfo>) -
     }
 }
 
-pub(super) fn ascending(mut cpus: Vec<u32>) -> Vec<u32> {
+fn ascending(mut cpus: Vec<u32>) -> Vec<u32> {
     cpus.sort_unstable();
     cpus.dedup();
     cpus

@@ -5,7 +5,6 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::thread::ScopedJoinHandle;
 
-use btu_core::cell::Role;
 use btu_core::units::Nanos;
 use btu_sys::cpu;
 use btu_sys::cpu::CpuSet;
@@ -18,7 +17,6 @@ use super::end::Account;
 use super::end::EndReport;
 use super::end::Part;
 use super::end::Shared;
-use super::end::ascending;
 use super::series::PERIOD;
 use super::supervisor;
 use super::supervisor::Ending;
@@ -71,9 +69,7 @@ impl Ends<'_> {
             Ok::<_, EngineError>((threads.into_iter().map(account_of).collect::<Vec<_>>(), seen))
         })?;
         let reports = accounts.into_iter().zip(&watches).map(|(account, watch)| {
-            let mut report = self.report(account, watch);
-            report.sample.stood_still_ns = seen.stood_still;
-            report
+            EndReport::new(self.place.role, watch, account, seen.stood_still)
         });
         Ok((reports.collect(), seen.ending))
     }
@@ -134,20 +130,6 @@ impl Ends<'_> {
 
     fn abort(&self) {
         self.shared.iter().for_each(|shared| shared.connection.abort());
-    }
-
-    fn report(&self, account: Account, watch: &Watch) -> EndReport {
-        let role: Role = self.place.role;
-        let mut report = EndReport::new(role, &watch.shared, account);
-        let notes = watch.shared.diary.notes();
-        report.sample.series = notes.series;
-        report.sample.cpus.extend(notes.cpus);
-        report.sample.cpus = ascending(report.sample.cpus);
-        if watch.part == Part::Reader {
-            report.read_elapsed = report.elapsed_from(watch.shared.first());
-            report.longest_pause = notes.longest_pause;
-        }
-        report
     }
 }
 

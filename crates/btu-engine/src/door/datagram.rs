@@ -4,6 +4,9 @@
 //!
 //! Near: words. Far: a challenge of its own and a tag. Near: a proof that it read it. Far: the greeting,
 //! and speaks with that address alone from then on.
+//!
+//! Near repeats what is not answered, so what is slow or lost on the way is said again after one end is
+//! through: it knows these [`Echoes`], and takes them for no block.
 
 use std::hash::BuildHasher;
 use std::hash::RandomState;
@@ -27,10 +30,46 @@ use super::Seat;
 use super::WORDS;
 use super::is_passing;
 
+/// What may still come of a greeting that is over.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Echoes {
+    /// To the end that waited: the other one has not heard its greeting.
+    Far {
+        /// What it said first.
+        words: [u8; WORDS],
+        /// What is answered with the greeting.
+        proof: [u8; WORDS / 2],
+    },
+    /// To the end that connected: each repetition is answered by itself.
+    Near {
+        /// What the other end says first.
+        challenge: [u8; WORDS / 2],
+    },
+}
+
+impl Echoes {
+    /// True for a datagram that belongs to the greeting, by its length and as much of it as there was
+    /// room for; it is answered where it has to be.
+    pub(crate) fn take(&self, socket: BorrowedFd<'_>, length: usize, begin: &[u8]) -> bool {
+        let begin = &begin[..length.min(begin.len())];
+        let is = |said: &[u8]| length == said.len() && said.starts_with(begin);
+        match self {
+            Self::Far { proof, .. } if is(proof) => {
+                // One that is lost is asked for again.
+                let _ = exchange::send(socket, GREETING, Call::AtOnce);
+                true
+            }
+            Self::Far { words, .. } => is(words),
+            Self::Near { challenge } => is(challenge) || is(GREETING),
+        }
+    }
+}
+
 /// The end that connects; its socket speaks with the far end alone already.
-pub(crate) fn greet(socket: &OwnedFd, seat: &Seat, end: Instant) -> io::Result<()> {
+pub(crate) fn greet(socket: &OwnedFd, seat: &Seat, end: Instant) -> io::Result<Echoes> {
     let words = seat.words(&NONCE);
     let mut says: Vec<u8> = words.to_vec();
+    let mut challenge = [0; WORDS / 2];
     let mut space = [0; WORDS];
     exchange::send(socket.as_fd(), &says, Call::Sleeping)?;
     loop {
@@ -40,9 +79,10 @@ pub(crate) fn greet(socket: &OwnedFd, seat: &Seat, end: Instant) -> io::Result<(
             continue;
         };
         match space.get(..got) {
-            Some(GREETING) => return Ok(()),
+            Some(GREETING) => return Ok(Echoes::Near { challenge }),
             Some(said) => {
-                let Ok(challenge) = <[u8; WORDS / 2]>::try_from(said) else { continue };
+                let Ok(said) = <[u8; WORDS / 2]>::try_from(said) else { continue };
+                challenge = said;
                 says = proof(seat, &challenge).to_vec();
                 exchange::send(socket.as_fd(), &says, Call::Sleeping)?;
             }
@@ -57,7 +97,7 @@ pub(crate) fn hear(
     seat: &Seat,
     end: Instant,
     cancel: &AtomicBool,
-) -> io::Result<()> {
+) -> io::Result<Echoes> {
     let fresh = RandomState::new();
     let mut space = [0; WORDS];
     loop {
@@ -73,16 +113,17 @@ pub(crate) fn hear(
             received => received?,
         };
         let challenge = challenge(seat, &fresh, from);
+        let proof = proof(seat, &challenge);
         if got == WORDS && seat.answer_to(&space).is_some() {
             exchange::send_to(socket, &challenge, from)?;
-        } else if space.get(..got) == Some(&proof(seat, &challenge)[..]) {
+        } else if space.get(..got) == Some(&proof[..]) {
             exchange::join(socket, from).map_err(io::Error::other)?;
-            // What came twice is no block.
+            // Of the others that were heard until now nothing is left.
             while exchange::recv(socket.as_fd(), &mut space, Call::AtOnce, Framing::Message).is_ok()
             {
             }
             exchange::send(socket.as_fd(), GREETING, Call::Sleeping)?;
-            return Ok(());
+            return Ok(Echoes::Far { words: seat.words(&NONCE), proof });
         }
     }
 }
@@ -138,7 +179,7 @@ mod tests {
         Instant::now() + Duration::from_mins(1)
     }
 
-    fn heard(far: &OwnedFd) -> io::Result<()> {
+    fn heard(far: &OwnedFd) -> io::Result<Echoes> {
         hear(far, &seat(), later(), &AtomicBool::new(false))
     }
 
@@ -149,7 +190,7 @@ mod tests {
     #[test]
     fn two_ends_with_the_same_token_meet_and_strangers_hear_nothing() {
         let (far, at) = listening();
-        let answering = thread::spawn(move || heard(&far).map(|()| far));
+        let answering = thread::spawn(move || heard(&far).map(|_| far));
         let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();
         stranger.connect(at).unwrap();
         for length in [0, 8, 32, 64, 1400] {
@@ -168,12 +209,37 @@ mod tests {
         assert_eq!(stranger.recv(&mut space).unwrap_err().kind(), io::ErrorKind::WouldBlock);
     }
 
+    #[test]
+    fn what_comes_late_of_a_greeting_is_no_block() {
+        let (far, at) = listening();
+        let answering = thread::spawn(move || heard(&far).map(|echoes| (echoes, far)));
+        let (near, _) = listening();
+        exchange::join(&near, at).unwrap();
+        let to_near = greet(&near, &seat(), later()).unwrap();
+        let (to_far, far) = answering.join().unwrap().unwrap();
+        let Echoes::Near { challenge } = to_near else { panic!("{to_near:?}") };
+        let proof = proof(&seat(), &challenge);
+        assert!(to_far.take(far.as_fd(), proof.len(), &proof), "it was not heard");
+        assert!(to_far.take(far.as_fd(), proof.len(), &proof[..8]), "as much as there is room for");
+        assert!(to_far.take(far.as_fd(), WORDS, &seat().words(&NONCE)), "they were repeated");
+        assert!(!to_far.take(far.as_fd(), challenge.len(), &challenge), "as long as a proof");
+        let mut space = [0; WORDS];
+        for _ in 0..2 {
+            let got =
+                exchange::recv(near.as_fd(), &mut space, Call::Sleeping, Framing::Message).unwrap();
+            assert_eq!(&space[..got], GREETING);
+            assert!(to_near.take(near.as_fd(), got, &space));
+        }
+        assert!(to_near.take(near.as_fd(), challenge.len(), &challenge));
+        assert!(!to_near.take(near.as_fd(), proof.len(), &proof));
+    }
+
     /// Whoever knows the secret and speaks under a foreign address cannot read the challenge, and gets
     /// no socket that sends there.
     #[test]
     fn a_token_without_the_challenge_of_its_address_opens_nothing() {
         let (far, at) = listening();
-        let answering = thread::spawn(move || heard(&far));
+        let answering = thread::spawn(move || heard(&far).map(drop));
         let reader = UdpSocket::bind("127.0.0.1:0").unwrap();
         reader.send_to(&seat().words(&NONCE), at).unwrap();
         let mut challenge = [0; WORDS / 2];

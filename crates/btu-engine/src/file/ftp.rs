@@ -11,6 +11,7 @@ mod command;
 mod data;
 mod dialogue;
 mod files;
+mod guests;
 mod limits;
 mod line;
 mod name;

@@ -165,6 +165,12 @@ pub fn join(socket: &impl AsFd, peer: SocketAddr) -> Result<()> {
     joined.map_err(|cause| Error::new(format!("connect to {peer}"), cause))
 }
 
+/// With whom a socket speaks alone.
+pub fn peer(socket: &impl AsFd) -> Option<SocketAddr> {
+    let fd = socket.as_fd();
+    socket2::SockRef::from(&fd).peer_addr().ok()?.as_socket()
+}
+
 impl Address {
     fn domain(self) -> Domain {
         match self {

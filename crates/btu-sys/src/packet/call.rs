@@ -18,30 +18,44 @@ use super::Losses;
 use super::MAX_FRAME;
 use super::Received;
 use super::VNET_HDR_LEN;
+use super::tag;
+use super::tag::TAG_LEN;
+use super::tag::Tag;
+use crate::link_layer;
+use crate::option;
 
 /// Buffers of the calls, reused for every frame.
 #[derive(Debug)]
 pub(super) struct Calls {
     vnet: [u8; VNET_HDR_LEN],
-    frame: Vec<u8>,
+    /// Room for a tag, and the frame.
+    space: Vec<u8>,
     control: Vec<u8>,
     buffer: usize,
     losses: Losses,
 }
 
+/// A frame that arrived, and what the kernel says beside it.
+struct Arrival {
+    length: usize,
+    stamp_ns: u64,
+    tag: Option<Tag>,
+}
+
 /// Asks for a socket buffer beyond `rmem_max`; true where it was granted.
 pub(super) fn force_buffer(socket: &OwnedFd) -> bool {
     let wanted = i32::try_from(CALLS_BUFFER).unwrap_or(i32::MAX);
-    super::set_option(socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &wanted).is_ok()
+    option::set(socket, (libc::SOL_SOCKET, libc::SO_RCVBUFFORCE), wanted).is_ok()
 }
 
 impl Calls {
     pub(super) fn new(socket: &OwnedFd) -> io::Result<Self> {
-        super::set_option(socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &1_i32)?;
+        option::set(socket, (libc::SOL_SOCKET, libc::SO_TIMESTAMPNS), 1_i32)?;
+        link_layer::set(socket, libc::PACKET_AUXDATA, 1)?;
         Ok(Self {
             vnet: [0; VNET_HDR_LEN],
-            frame: vec![0; MAX_FRAME],
-            control: nix::cmsg_space!(TimeSpec),
+            space: vec![0; TAG_LEN + MAX_FRAME],
+            control: nix::cmsg_space!(TimeSpec, libc::tpacket_auxdata),
             buffer: socket2::SockRef::from(socket).recv_buffer_size()?,
             losses: Losses::default(),
         })
@@ -50,7 +64,7 @@ impl Calls {
     /// `None` where nothing waits. A frame that has no `virtio_net_hdr` is refused by the kernel
     /// with EINVAL and lost; the next one is tried.
     pub(super) fn receive(&mut self, socket: BorrowedFd<'_>) -> io::Result<Option<Received<'_>>> {
-        let (length, stamp_ns) = loop {
+        let Arrival { length, stamp_ns, tag } = loop {
             match self.call(socket) {
                 Ok(Some(found)) => break found,
                 Ok(None) => self.losses.truncated += 1,
@@ -60,25 +74,31 @@ impl Calls {
                 Err(cause) => return Err(cause.into()),
             }
         };
-        let frame = self.frame.get(..length).unwrap_or_default();
+        let frame = tag::restored(tag, &mut self.vnet, &mut self.space[..TAG_LEN + length]);
         Ok(Some(Received { vnet: self.vnet, frame, stamp_ns }))
     }
 
-    /// Length and stamp of one frame; `None` for one that did not fit.
-    fn call(&mut self, socket: BorrowedFd<'_>) -> nix::Result<Option<(usize, u64)>> {
-        let mut parts = [IoSliceMut::new(&mut self.vnet), IoSliceMut::new(&mut self.frame)];
+    /// One frame; `None` for one that did not fit.
+    fn call(&mut self, socket: BorrowedFd<'_>) -> nix::Result<Option<Arrival>> {
+        let frame = &mut self.space[TAG_LEN..];
+        let mut parts = [IoSliceMut::new(&mut self.vnet), IoSliceMut::new(frame)];
         let control = Some(self.control.as_mut_slice());
         let flags = MsgFlags::MSG_DONTWAIT;
         let message = recvmsg::<()>(socket.as_raw_fd(), &mut parts, control, flags)?;
-        let stamp = message.cmsgs()?.find_map(|control| match control {
-            ControlMessageOwned::ScmTimestampns(stamp) => {
-                u64::try_from(stamp.num_nanoseconds()).ok()
+        let (mut stamp, mut tag) = (None, None);
+        for beside in message.cmsgs()? {
+            match beside {
+                ControlMessageOwned::ScmTimestampns(at) => {
+                    stamp = u64::try_from(at.num_nanoseconds()).ok();
+                }
+                ControlMessageOwned::Unknown(other) => tag = tag_beside(&other.data_bytes),
+                _ => {}
             }
-            _ => None,
-        });
+        }
         let is_whole = !message.flags.contains(MsgFlags::MSG_TRUNC);
         let length = message.bytes.saturating_sub(VNET_HDR_LEN);
-        Ok(is_whole.then(|| (length, stamp.unwrap_or_else(crate::clock::realtime_ns))))
+        let stamp_ns = stamp.unwrap_or_else(crate::clock::realtime_ns);
+        Ok(is_whole.then_some(Arrival { length, stamp_ns, tag }))
     }
 
     pub(super) fn take_losses(&mut self) -> Losses {
@@ -88,4 +108,11 @@ impl Calls {
     pub(super) fn buffer_bytes(&self) -> usize {
         self.buffer
     }
+}
+
+/// The tag in a `tpacket_auxdata`, the only message of a packet socket that nix does not know.
+fn tag_beside(auxiliary: &[u8]) -> Option<Tag> {
+    let status = auxiliary.first_chunk().copied().map(u32::from_ne_bytes)?;
+    let [.., control, protocol] = auxiliary.as_chunks().0 else { return None };
+    Tag::of(status, u16::from_ne_bytes(*control), u16::from_ne_bytes(*protocol))
 }

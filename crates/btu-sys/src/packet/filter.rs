@@ -7,6 +7,7 @@ use std::os::fd::OwnedFd;
 
 use libc::sock_filter;
 
+use crate::option;
 use crate::process::seccomp::answer;
 use crate::process::seccomp::instruction;
 use crate::process::seccomp::jump;
@@ -16,7 +17,7 @@ pub(super) fn attach(socket: &OwnedFd, mut program: Vec<sock_filter>) -> io::Res
     let len = u16::try_from(program.len()).map_err(io::Error::other)?;
     // The kernel copies the program, which outlives the call.
     let whole = libc::sock_fprog { len, filter: program.as_mut_ptr() };
-    super::set_option(socket, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &whole)
+    option::set(socket, (libc::SOL_SOCKET, libc::SO_ATTACH_FILTER), whole)
 }
 
 /// No frame.

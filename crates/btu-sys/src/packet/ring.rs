@@ -18,6 +18,11 @@ use super::Head;
 use super::Losses;
 use super::Received;
 use super::VNET_HDR_LEN;
+use super::tag;
+use super::tag::TAG_LEN;
+use super::tag::Tag;
+use crate::link_layer;
+use crate::option;
 
 /// The mapped ring and our place in it.
 #[derive(Debug)]
@@ -51,7 +56,7 @@ impl Ring {
         Geometry { place, mut blocks }: Geometry,
     ) -> io::Result<Self> {
         let version = i32::try_from(libc::tpacket_versions::TPACKET_V2 as u32).unwrap_or(1);
-        super::set_packet_option(socket, libc::PACKET_VERSION, &version)?;
+        link_layer::set(socket, libc::PACKET_VERSION, version)?;
         let fewest = blocks.div_ceil(4);
         while let Err(cause) = request(socket, place, blocks) {
             blocks /= 2;
@@ -122,14 +127,18 @@ impl Ring {
     }
 
     /// The frame at the current place, which is ours until its status says otherwise.
-    fn frame(&self) -> Received<'_> {
+    fn frame(&mut self) -> Received<'_> {
         let header = self.header();
+        let tag = Tag::of(header.tp_status, header.tp_vlan_tci, header.tp_vlan_tpid);
         let start = usize::from(header.tp_mac);
-        let length = index(header.tp_snaplen);
-        let place = self.place();
+        let end = start.saturating_add(index(header.tp_snaplen));
+        let place = self.place_mut();
         let vnet = place.get(start - VNET_HDR_LEN..start).and_then(|bytes| bytes.try_into().ok());
-        let frame = place.get(start..start.saturating_add(length)).unwrap_or_default();
-        Received { vnet: vnet.unwrap_or_default(), frame, stamp_ns: stamp(&header) }
+        let mut vnet = vnet.unwrap_or_default();
+        // The tag may take the place of the header that was read just now.
+        let space = place.get_mut(start - TAG_LEN..end).unwrap_or_default();
+        let frame = tag::restored(tag, &mut vnet, space);
+        Received { vnet, frame, stamp_ns: stamp(&header) }
     }
 
     fn address(&self) -> *mut libc::c_void {
@@ -157,6 +166,12 @@ impl Ring {
         // and it stays ours for the borrow, since giving it back needs `&mut self`.
         unsafe { std::slice::from_raw_parts(self.address().cast(), self.place) }
     }
+
+    fn place_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as above; the kernel neither reads nor writes it while it is ours, and no other
+        // borrow of it lives, since this one is of all of `self`.
+        unsafe { std::slice::from_raw_parts_mut(self.address().cast(), self.place) }
+    }
 }
 
 impl Drop for Ring {
@@ -177,7 +192,7 @@ fn request(socket: &OwnedFd, place: usize, blocks: usize) -> io::Result<()> {
         tp_frame_size: small(place),
         tp_frame_nr: small(blocks * per_block(place)),
     };
-    super::set_packet_option(socket, libc::PACKET_RX_RING, &wanted)
+    option::set(socket, (libc::SOL_PACKET, libc::PACKET_RX_RING), wanted)
 }
 
 fn stamp(header: &libc::tpacket2_hdr) -> u64 {

@@ -14,6 +14,8 @@ use super::Ring;
 use super::filter;
 use crate::Error;
 use crate::Result;
+use crate::link_layer;
+use crate::link_layer::EVERY_TYPE;
 
 /// A listener on one link.
 #[derive(Debug)]
@@ -67,13 +69,13 @@ impl Tap {
 
     fn unbound() -> Result<Self> {
         let what = |step: &str| format!("{step} of a listener");
-        let socket = super::new_socket().map_err(|cause| Error::new(what("creation"), cause))?;
+        let socket = link_layer::open().map_err(|cause| Error::new(what("creation"), cause))?;
         let ring = Ring::new(&socket, HEADERS).map_err(|cause| Error::new(what("ring"), cause))?;
         Ok(Self { socket, ring })
     }
 
     fn bind(&self, link: u32) -> Result<()> {
-        super::bind(&self.socket, link)
+        link_layer::bind(&self.socket, link, EVERY_TYPE)
             .map_err(|cause| Error::new(format!("binding of a listener to link {link}"), cause))
     }
 }

@@ -8,6 +8,7 @@ use std::os::fd::BorrowedFd;
 use std::os::fd::OwnedFd;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
+use std::sync::OnceLock;
 use std::thread;
 use std::time::Duration;
 
@@ -22,6 +23,7 @@ use nix::sys::socket::SockType;
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
 
+use super::Arrived;
 use super::Ended;
 use super::Event;
 use super::Happening;
@@ -41,6 +43,8 @@ pub struct Compartment {
     init: Pid,
     control: OwnedFd,
     proc_is_fresh: bool,
+    /// How init ended, once it was waited for: its number may be somebody else's from then on.
+    ended: OnceLock<String>,
 }
 
 impl Compartment {
@@ -65,7 +69,7 @@ impl Compartment {
             }
             Ok(Some(init)) => {
                 drop(theirs);
-                Self { init, control, proc_is_fresh: false }.prepared()
+                Self { init, control, proc_is_fresh: false, ended: OnceLock::new() }.prepared()
             }
         }
     }
@@ -124,8 +128,8 @@ impl Compartment {
             Err(errno) => return Err(ProcessError::call("wait for the compartment")(errno)),
         }
         let [signalled, heard] = polled.map(|one| one.any().unwrap_or(false));
-        if let Some(arrived) = signals.next().ok().flatten().filter(|_| signalled) {
-            return Ok(Some(Happening::Signal(arrived)));
+        if let Some(signal) = next_signal(signals, signalled)? {
+            return Ok(Some(Happening::Signal(signal)));
         }
         heard.then(|| self.next_event().map(Happening::Inside)).transpose()
     }
@@ -161,13 +165,7 @@ impl Compartment {
     }
 
     fn init_gone(&self) -> ProcessError {
-        let how = match nix::sys::wait::waitpid(self.init, None) {
-            Ok(WaitStatus::Signaled(_, signal, _)) => format!("killed by {signal}"),
-            Ok(WaitStatus::Exited(_, status)) => format!("status {status}"),
-            Ok(other) => format!("{other:?}"),
-            Err(errno) => errno.to_string(),
-        };
-        ProcessError::InitGone(how)
+        ProcessError::InitGone(self.ended.get_or_init(|| ended(self.init)).clone())
     }
 }
 
@@ -180,8 +178,11 @@ impl AsFd for Compartment {
 impl Drop for Compartment {
     /// Init is dead only once everything in its namespace is (`zap_pid_ns_processes`).
     fn drop(&mut self) {
-        let _ = nix::sys::signal::kill(self.init, Signal::SIGKILL);
-        while nix::sys::wait::waitpid(self.init, None) == Err(Errno::EINTR) {}
+        let init = self.init;
+        self.ended.get_or_init(|| {
+            let _ = nix::sys::signal::kill(init, Signal::SIGKILL);
+            ended(init)
+        });
     }
 }
 
@@ -189,6 +190,25 @@ impl fmt::Debug for Compartment {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Compartment").field("init", &self.init).finish_non_exhaustive()
     }
+}
+
+/// Waits until init is gone; how it ended.
+fn ended(init: Pid) -> String {
+    loop {
+        return match nix::sys::wait::waitpid(init, None) {
+            Err(Errno::EINTR) => continue,
+            Ok(WaitStatus::Signaled(_, signal, _)) => format!("killed by {signal}"),
+            Ok(WaitStatus::Exited(_, status)) => format!("status {status}"),
+            Ok(other) => format!("{other:?}"),
+            Err(errno) => errno.to_string(),
+        };
+    }
+}
+
+/// The next signal, where poll saw one. One that came after poll stays for the next wait.
+fn next_signal(signals: &SignalQueue, is_seen: bool) -> Result<Option<Arrived>, ProcessError> {
+    let read = |source| ProcessError::Call { operation: "read the queue of signals", source };
+    if is_seen { signals.next().map_err(read) } else { Ok(None) }
 }
 
 /// True where `/proc/self` leads to a process by the number that it has for itself.
@@ -271,6 +291,31 @@ fn socket_pair() -> Result<(OwnedFd, OwnedFd), ProcessError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_signal_that_comes_after_poll_stays_for_the_next_wait() {
+        let signals = SignalQueue::open().unwrap();
+        nix::sys::signal::raise(Signal::SIGUSR2).unwrap();
+        assert_eq!(next_signal(&signals, false).unwrap(), None);
+        let arrived = next_signal(&signals, true).unwrap().unwrap();
+        assert_eq!(arrived.signal, libc::SIGUSR2);
+        assert_eq!(next_signal(&signals, true).unwrap(), None);
+    }
+
+    /// Its number may belong to somebody else then: it is waited for, and killed, no more.
+    #[test]
+    #[expect(clippy::zombie_processes, reason = "the compartment waits for it")]
+    fn an_init_that_is_gone_stays_gone() {
+        let init = std::process::Command::new("false").spawn().unwrap();
+        let init = Pid::from_raw(init.id().try_into().unwrap());
+        let (control, _) = socket_pair().unwrap();
+        let compartment =
+            Compartment { init, control, proc_is_fresh: false, ended: OnceLock::new() };
+        for _ in 0..2 {
+            let ProcessError::InitGone(how) = compartment.init_gone() else { panic!() };
+            assert_eq!(how, "status 1");
+        }
+    }
 
     #[test]
     fn the_processes_of_another_namespace_are_told_from_ours() {

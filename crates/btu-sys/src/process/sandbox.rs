@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
+use std::path::Path;
 use std::path::PathBuf;
 
 use super::capability::CAP_NET_ADMIN;
@@ -100,7 +101,7 @@ fn bound(bounds: &Bounds, calls: Calls) -> io::Result<Confinement> {
 /// Capabilities are a thread's own: one that keeps them keeps them for the process.
 fn no_thread_has_more_than(allowed: u64) -> io::Result<()> {
     for thread in fs::read_dir("/proc/self/task")? {
-        let status = fs::read_to_string(thread?.path().join("status"))?;
+        let Some(status) = status_of(&thread?.path())? else { continue };
         let set = |name: &str| {
             let line = status.lines().find_map(|line| line.strip_prefix(name));
             line.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok()).unwrap_or(u64::MAX)
@@ -111,6 +112,15 @@ fn no_thread_has_more_than(allowed: u64) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// The status of a thread; `None` of one that has ended, which has no rights any more.
+fn status_of(thread: &Path) -> io::Result<Option<String>> {
+    match fs::read_to_string(thread.join("status")) {
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(cause) if cause.raw_os_error() == Some(libc::ESRCH) => Ok(None),
+        read => read.map(Some),
+    }
 }
 
 /// The files whose code this process runs, itself the first.
@@ -140,7 +150,7 @@ mod tests {
     const MARK: &str = "BTU_SYS_SANDBOX";
 
     /// Runs the calling test again in a process of its own, since nothing gives rights back.
-    fn alone(name: &str, folder: &std::path::Path) {
+    fn alone(name: &str, folder: &Path) {
         let own = std::env::current_exe().unwrap();
         let name = format!("process::sandbox::tests::{name}");
         let done = Command::new(own)
@@ -200,7 +210,7 @@ mod tests {
     #[test]
     fn a_confined_process_is_refused_what_is_not_on_its_list() {
         if std::env::var_os(MARK).is_none() {
-            let nowhere = std::path::Path::new("/");
+            let nowhere = Path::new("/");
             return alone("a_confined_process_is_refused_what_is_not_on_its_list", nowhere);
         }
         let sealed = nix::sys::memfd::MFdFlags::from_bits_retain(crate::memory::MFD_NOEXEC_SEAL);
@@ -240,11 +250,18 @@ mod tests {
         assert!(worked.unwrap());
     }
 
+    #[test]
+    fn a_thread_that_has_ended_keeps_nothing() {
+        assert_eq!(status_of(Path::new("/proc/self/task/0")).unwrap(), None);
+        assert!(status_of(Path::new("/proc/thread-self")).unwrap().is_some());
+        no_thread_has_more_than(u64::MAX).unwrap();
+    }
+
     /// A thread that was there before has its own capabilities.
     #[test]
     fn a_thread_that_keeps_its_rights_is_named() {
         if std::env::var_os(MARK).is_none() {
-            return alone("a_thread_that_keeps_its_rights_is_named", std::path::Path::new("/"));
+            return alone("a_thread_that_keeps_its_rights_is_named", Path::new("/"));
         }
         if !crate::namespace::is_privileged() {
             skip!("not root: there are no rights to keep");
@@ -263,7 +280,7 @@ mod tests {
     #[test]
     fn who_keeps_its_network_keeps_that_alone() {
         if std::env::var_os(MARK).is_none() {
-            return alone("who_keeps_its_network_keeps_that_alone", std::path::Path::new("/"));
+            return alone("who_keeps_its_network_keeps_that_alone", Path::new("/"));
         }
         if !crate::namespace::is_privileged() {
             skip!("not root: there are no rights to keep");

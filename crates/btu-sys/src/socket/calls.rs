@@ -7,8 +7,6 @@ use std::os::fd::BorrowedFd;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use nix::fcntl::OFlag;
-use nix::sys::stat::Mode;
 use rustix::net::RecvFlags;
 use rustix::net::SendFlags;
 
@@ -16,6 +14,7 @@ use crate::disk;
 use crate::error::Error;
 use crate::error::Result;
 use crate::memory;
+use crate::option;
 
 /// One `send` of `data` with `MSG_MORE`: the kernel keeps what fills no segment until more comes, the end of the
 /// stream, or 200 ms.
@@ -52,10 +51,7 @@ impl FiledMessage {
     }
 
     fn within(folder: &Path, content: &[u8]) -> Result<Self> {
-        let flags = OFlag::O_TMPFILE | OFlag::O_RDWR | OFlag::O_CLOEXEC;
-        let file = nix::fcntl::open(folder, flags, Mode::S_IRUSR | Mode::S_IWUSR);
-        let named = || format!("make a file without a name in {}", folder.display());
-        let file = file.map_err(|cause| Error::new(named(), cause))?;
+        let file = disk::nameless_file(folder)?.into();
         fill(&file, content)?;
         Ok(Self { file, length: content.len(), in_memory: disk::file_system(folder)?.in_memory })
     }
@@ -100,14 +96,16 @@ fn fill(file: &OwnedFd, content: &[u8]) -> Result<()> {
 /// Lets the kernel wake a reader for no less than `bytes`, but for the end of the stream (`SO_RCVLOWAT`).
 pub fn set_low_water(socket: &impl AsFd, bytes: u32) -> Result<()> {
     let value = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
-    let set = super::set_number(socket.as_fd(), (libc::SOL_SOCKET, libc::SO_RCVLOWAT), value);
+    let set = option::set(socket, LOW_WATER, value);
     super::named(set, || format!("set SO_RCVLOWAT to {bytes}"))
 }
 
 /// For how many bytes a reader is woken.
 pub(super) fn low_water(socket: BorrowedFd<'_>) -> io::Result<u64> {
-    super::number(socket, (libc::SOL_SOCKET, libc::SO_RCVLOWAT))
+    option::get(&socket, LOW_WATER, 0_u32).map(u64::from)
 }
+
+const LOW_WATER: (libc::c_int, libc::c_int) = (libc::SOL_SOCKET, libc::SO_RCVLOWAT);
 
 #[cfg(test)]
 mod tests {

@@ -34,12 +34,8 @@ fn options_read_back_as_the_kernel_has_them() {
 fn a_pace_is_inherited_by_accepted_connections() {
     let settings = Settings { pacing_byte_s: Some(125_000), ..Settings::default() };
     let (_near, far) = pair(&settings);
-    let (mut rate, mut length) = (0_u64, option_length::<u64>());
-    let (fd, start) = (far.as_raw_fd(), (&raw mut rate).cast());
-    let (level, name) = (libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE);
-    // SAFETY: `start` and `length` describe a live u64 that we hold exclusively.
-    let read = unsafe { libc::getsockopt(fd, level, name, start, &raw mut length) };
-    assert_eq!((read, rate), (0, 125_000));
+    let rate = option::get(&far, (libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE), 0_u64);
+    assert_eq!(rate.unwrap(), 125_000);
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use std::io;
 use std::marker::PhantomData;
-use std::os::fd::AsRawFd;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Acquire;
@@ -11,6 +10,7 @@ use std::sync::atomic::Ordering::Release;
 use super::mapping::Mapping;
 use crate::error::Error;
 use crate::error::Result;
+use crate::option;
 
 /// What a ring is for.
 #[derive(Clone, Copy, Debug)]
@@ -41,8 +41,8 @@ impl<T: Copy> Ring<T> {
     /// `entries` must be a power of two.
     pub(super) fn new(socket: &OwnedFd, kind: Kind, entries: u32) -> Result<Self> {
         let named = |cause| Error::new(format!("make the ring {kind:?}"), cause);
-        let (option, offset) = kind.option();
-        set_option(socket, option, &entries).map_err(named)?;
+        let (name, offset) = kind.option();
+        option::set(socket, (libc::SOL_XDP, name), entries).map_err(named)?;
         let all = offsets(socket).map_err(named)?;
         let places = match kind {
             Kind::Completion => all.cr,
@@ -128,24 +128,11 @@ impl Kind {
     }
 }
 
-/// Sets an option of an `AF_XDP` socket.
-pub(super) fn set_option<T>(socket: &OwnedFd, name: libc::c_int, value: &T) -> io::Result<()> {
-    let length = u32::try_from(size_of::<T>()).unwrap_or(0);
-    let (fd, start) = (socket.as_raw_fd(), std::ptr::from_ref(value).cast());
-    // SAFETY: pointer and size describe one live value, which the kernel only reads.
-    let status = unsafe { libc::setsockopt(fd, libc::SOL_XDP, name, start, length) };
-    if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
-}
-
 fn offsets(socket: &OwnedFd) -> io::Result<libc::xdp_mmap_offsets> {
     const NONE: libc::xdp_ring_offset =
         libc::xdp_ring_offset { producer: 0, consumer: 0, desc: 0, flags: 0 };
-    let mut found = libc::xdp_mmap_offsets { rx: NONE, tx: NONE, fr: NONE, cr: NONE };
-    let mut length = u32::try_from(size_of::<libc::xdp_mmap_offsets>()).unwrap_or(0);
-    let (fd, start, name) = (socket.as_raw_fd(), (&raw mut found).cast(), libc::XDP_MMAP_OFFSETS);
-    // SAFETY: `start` and `length` describe a live structure that we hold exclusively.
-    let status = unsafe { libc::getsockopt(fd, libc::SOL_XDP, name, start, &raw mut length) };
-    if status < 0 { Err(io::Error::last_os_error()) } else { Ok(found) }
+    let none = libc::xdp_mmap_offsets { rx: NONE, tx: NONE, fr: NONE, cr: NONE };
+    option::get(socket, (libc::SOL_XDP, libc::XDP_MMAP_OFFSETS), none)
 }
 
 fn index(offset: u64) -> usize {

@@ -115,6 +115,64 @@ fn a_ring_receives_what_was_sent() {
     });
 }
 
+/// A header that asks for a checksum from 38 bytes on, of a super-packet where `segment` is not 0.
+fn unfinished(segment: u16) -> [u8; VNET_HDR_LEN] {
+    let mut header = [0; VNET_HDR_LEN];
+    header[..2].copy_from_slice(&[1, u8::from(segment > 0)]);
+    let headers_length = if segment > 0 { 58 } else { 0 };
+    for (place, field) in header[2..].chunks_mut(2).zip([headers_length, segment, 38, 16_u16]) {
+        place.copy_from_slice(&field.to_ne_bytes());
+    }
+    header
+}
+
+/// The beginning of an IPv4 packet with a TCP segment, without checksums.
+fn segment_of_tcp() -> Vec<u8> {
+    let mut headers = vec![0; 40];
+    let length = (60_u16 + 500 - 14).to_be_bytes();
+    headers[..12].copy_from_slice(&[0x45, 0, length[0], length[1], 0, 0, 0x40, 0, 64, 6, 0, 0]);
+    headers[12..20].copy_from_slice(&[10, 0, 0, 1, 10, 0, 0, 2]);
+    headers[32..34].copy_from_slice(&[0x50, 0x10]);
+    headers
+}
+
+/// Frames that have work left to do to them, behind tags that name a priority as well.
+fn a_tag_passes(form: ReceiveForm) {
+    let mut pair = Pair::new(form);
+    for (protocol, segment) in [(0x8100_u16, 0), (0x88a8, 0), (0x8100, 100)] {
+        let mut sent = frame(500);
+        if segment > 0 {
+            sent[12..14].copy_from_slice(&[0x08, 0x00]);
+            sent[14..54].copy_from_slice(&segment_of_tcp());
+        }
+        sent.splice(12..12, [protocol.to_be_bytes(), 0x6007_u16.to_be_bytes()].concat());
+        let header = unfinished(segment);
+        pair.near.send(&header, &sent, &[]).unwrap();
+        let (received, its_header) = loop {
+            pair.far_waiter.wait(Some(1_000_000_000)).unwrap();
+            match pair.far.receive().unwrap() {
+                Some(received) if received.frame[..12] == sent[..12] => {
+                    break (received.frame.to_vec(), received.vnet);
+                }
+                _ => {}
+            }
+        };
+        assert_eq!(received, sent);
+        // But for the length of all headers, which is a hint.
+        assert_eq!((&its_header[..2], &its_header[4..]), (&header[..2], &header[4..]));
+    }
+}
+
+#[test]
+fn a_tag_comes_through_calls() {
+    isolated("packet::a_tag_comes_through_calls", || a_tag_passes(ReceiveForm::Calls));
+}
+
+#[test]
+fn a_tag_comes_through_a_ring() {
+    isolated("packet::a_tag_comes_through_a_ring", || a_tag_passes(ReceiveForm::Ring));
+}
+
 #[test]
 fn what_a_full_ring_loses_is_counted() {
     isolated("packet::what_a_full_ring_loses_is_counted", || {

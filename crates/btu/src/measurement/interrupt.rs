@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 
 use anyhow::anyhow;
 use btu_sys::process;
+use btu_sys::process::FirstSignal;
 use signal_hook::consts::SIGHUP;
 use signal_hook::consts::SIGINT;
 use signal_hook::consts::SIGTERM;
@@ -26,13 +27,14 @@ impl Interrupt {
     /// Listens from now on.
     pub(crate) fn listen() -> std::io::Result<Self> {
         let interrupt = Self { asked: Arc::default(), signal: Arc::default() };
+        let first = FirstSignal::default();
         for (signal, exit) in ENDING {
             // Whoever started it by nohup wants it to go on.
             if signal == SIGHUP && process::ignores(signal) {
                 continue;
             }
             let number = usize::try_from(signal).unwrap_or(0);
-            flag::register_conditional_shutdown(signal, exit as i32, Arc::clone(&interrupt.asked))?;
+            first.exit_on_second(signal, exit as i32)?;
             flag::register_usize(signal, Arc::clone(&interrupt.signal), number)?;
             flag::register(signal, Arc::clone(&interrupt.asked))?;
         }

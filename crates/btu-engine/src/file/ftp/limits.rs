@@ -22,7 +22,7 @@ pub enum Login {
 /// Bounds of the server. The defaults suit a test network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Sessions at once; one more is told so with code 421.
+    /// Sessions at once that are logged in; one more is told so with code 421.
     pub sessions: usize,
     /// Memory for files that were put.
     pub store: Bytes,

@@ -6,9 +6,6 @@ use std::net::TcpListener;
 use std::net::TcpStream;
 use std::os::fd::AsFd;
 use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::MutexGuard;
-use std::sync::PoisonError;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
@@ -21,6 +18,7 @@ use btu_sys::socket::Settings;
 
 use super::data;
 use super::data::Ports;
+use super::guests::Guests;
 use super::limits::Limits;
 use super::limits::Login;
 use super::reply::Reply;
@@ -67,7 +65,7 @@ pub(super) struct Shared {
     pub(super) store: Store,
     /// Bytes of files and lists, sent and received.
     pub(super) moved: AtomicU64,
-    sessions: Mutex<Vec<JoinHandle<()>>>,
+    pub(super) guests: Guests,
 }
 
 impl Serving {
@@ -99,7 +97,7 @@ impl Server {
             sockets: Sockets::default(),
             store: Store::of_at_most(limits.store),
             moved: AtomicU64::new(0),
-            sessions: Mutex::default(),
+            guests: Guests::default(),
             limits,
         });
         let mut server = Self { address, shared, acceptor: None };
@@ -132,10 +130,7 @@ impl Drop for Server {
         if let Some(acceptor) = self.acceptor.take() {
             let _ = acceptor.join();
         }
-        let sessions = std::mem::take(&mut *self.shared.sessions());
-        for session in sessions {
-            let _ = session.join();
-        }
+        self.shared.guests.join();
     }
 }
 
@@ -155,10 +150,6 @@ impl Shared {
             let _ = socket::finish_on_close(&*data);
         }
         drop(data);
-    }
-
-    fn sessions(&self) -> MutexGuard<'_, Vec<JoinHandle<()>>> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -190,21 +181,15 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
 
 /// Starts a session, or tells the client why not.
 fn welcome(control: TcpStream, shared: &Arc<Shared>, listener: &TcpListener) {
-    let mut sessions = shared.sessions();
-    sessions.retain(|session| !session.is_finished());
     let Some(control) = shared.sockets.admit(control) else { return };
-    if sessions.len() >= shared.limits.sessions {
-        refuse(&control);
-        return;
-    }
-    shared.end_with_the_process(&*control);
-    let started = Session::new(Arc::clone(shared), Arc::clone(&control)).ok().and_then(|session| {
+    let begin = || {
+        shared.end_with_the_process(&*control);
+        let session = Session::new(Arc::clone(shared), Arc::clone(&control)).ok()?;
         let name = listener.local_addr().map(thread_name).unwrap_or_default();
         thread::Builder::new().name(name).spawn(move || session.run()).ok()
-    });
-    match started {
-        Some(session) => sessions.push(session),
-        None => refuse(&control),
+    };
+    if !shared.guests.take_in(shared.limits.sessions, &control, begin) {
+        refuse(&control);
     }
 }
 
@@ -223,7 +208,7 @@ fn thread_name(address: SocketAddr) -> String {
 /// Between two attempts to accept on a machine that has nothing left.
 const PAUSE: Duration = Duration::from_millis(10);
 
-const BUSY: Reply = Reply::new(421, "too many sessions, try again later");
+pub(super) const BUSY: Reply = Reply::new(421, "too many sessions, try again later");
 
 #[cfg(test)]
 mod tests {

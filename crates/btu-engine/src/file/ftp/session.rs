@@ -21,6 +21,7 @@ use super::line::Line;
 use super::line::Lines;
 use super::name::Name;
 use super::reply::Reply;
+use super::server::BUSY;
 use super::server::Shared;
 use crate::error::EngineError;
 
@@ -153,6 +154,9 @@ impl Session {
             return self.say(&USER_FIRST).map(|()| Course::Stay);
         };
         if self.shared.login.admits(user, password) {
+            if !self.shared.guests.seat(self.shared.limits.sessions, &self.control) {
+                return self.say(&BUSY).map(|()| Course::Leave);
+            }
             self.login = Progress::In;
             return self.say(&LOGGED_IN).map(|()| Course::Stay);
         }

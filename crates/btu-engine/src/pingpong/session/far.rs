@@ -137,3 +137,83 @@ fn cpus(opening: &Opening) -> Result<CpuSet, EngineError> {
 }
 
 const NOTHING: &str = "the end did not stop";
+
+#[cfg(test)]
+mod tests {
+    use btu_core::cell::Role;
+    use btu_core::pingpong::configuration::Configuration;
+    use btu_sys::exchange::Address;
+    use btu_sys::socket::Settings;
+
+    use super::*;
+    use crate::door::Seat;
+    use crate::door::lossy;
+    use crate::pingpong::transport;
+    use crate::place::Party;
+    use crate::place::Place;
+
+    fn opening(transport: &str) -> Opening {
+        let (place, address) = (Place::here(Role::Active), [127, 0, 0, 1].into());
+        let party = Party { place, address, sockets: Settings::default() };
+        let configuration =
+            Configuration { placement: Placement::Free, ..Configuration::new(transport) };
+        let transport = transport::by_name(transport).unwrap();
+        Opening {
+            patience: Nanos::from_secs(20),
+            token: Some(Seat { secret: [9; 32], run: 1, attempt: 1, flow: 0 }),
+            ..Opening::new(transport, configuration, party.clone(), party)
+        }
+    }
+
+    /// The same, but with what the far end says lost where it is to be.
+    fn behind(at: Rendezvous, is_lost: impl FnMut(&[u8]) -> bool + Send + 'static) -> Rendezvous {
+        let lead = |far: Address| match far {
+            Address::Inet(far) => Address::Inet(lossy::towards(far, is_lost)),
+            vsock @ Address::Vsock { .. } => vsock,
+        };
+        match at {
+            Rendezvous::At(address) => Rendezvous::At(lead(address)),
+            Rendezvous::Secure { address, certificate } => {
+                Rendezvous::Secure { address: lead(address), certificate }
+            }
+            other => other,
+        }
+    }
+
+    /// Blocks of 32 bytes, as long as a proof.
+    fn answers_blocks(transport: &str, is_lost: impl FnMut(&[u8]) -> bool + Send + 'static) {
+        let opening = opening(transport);
+        let (mut far, at) = FarEnd::listen(&opening).unwrap();
+        let (report, done) = mpsc::channel();
+        let mut near =
+            Worker::near(&opening, CpuSet::default(), behind(at, is_lost), report).unwrap();
+        near.wait_until_open().unwrap();
+        far.wait_until_open().unwrap();
+        for _ in 0..2 {
+            far.order(Bytes::new(32), None).unwrap();
+            let visit = Visit::single(Bytes::new(32), 5, Nanos::from_secs(20));
+            near.order(Order { visit, verify_from: None, times: Vec::with_capacity(5) });
+            let seen = done.recv().unwrap().outcome.unwrap();
+            assert!(seen.early.is_none(), "{seen:?}");
+            let (account, moved) = far.over(false).unwrap();
+            assert!(account.fault.is_none() && moved.count() >= 5 * 64, "{account:?}, {moved}");
+        }
+    }
+
+    /// Loses the first two greetings of the far end, and nothing else.
+    fn two_greetings() -> impl FnMut(&[u8]) -> bool + Send + 'static {
+        let mut lost = 0;
+        move |said| {
+            let is_lost = said == b"btu ping" && lost < 2;
+            lost += usize::from(is_lost);
+            is_lost
+        }
+    }
+
+    #[test]
+    fn a_greeting_that_is_lost_is_said_again() {
+        for transport in ["udp", "quic"] {
+            answers_blocks(transport, two_greetings());
+        }
+    }
+}

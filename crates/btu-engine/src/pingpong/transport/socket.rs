@@ -67,6 +67,11 @@ impl<const BOUNDED: bool, const RELIABLE: bool> SocketEnd<BOUNDED, RELIABLE> {
         Ok(Self { socket, over, wait: wanted.wait, waiter, quick_ack })
     }
 
+    /// Its socket, for whoever listens beside it.
+    pub(super) fn socket(&self) -> Arc<OwnedFd> {
+        Arc::clone(&self.socket)
+    }
+
     fn fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }

@@ -3,6 +3,7 @@
 //! Streams keep at most two windows ahead of the reader, which says when it has read one; a
 //! ping-pong has never more than one datagram on its way.
 
+mod greeted;
 mod paced;
 
 use std::io;
@@ -21,6 +22,7 @@ use btu_sys::exchange::Call;
 use btu_sys::exchange::Framing;
 use btu_sys::exchange::Ready;
 
+use self::greeted::Greeted;
 use self::paced::PacedEnd;
 use super::Hookup;
 use super::Listener;
@@ -89,8 +91,10 @@ impl Transport for Udp {
         exchange::join(&socket, far)?;
         let named = || EngineError::peer(format!("greet {far}"));
         if let Some(seat) = &hookup.token {
-            door::greet(&socket, seat, Instant::now() + hookup.within).map_err(named())?;
-            return Ok(Box::new(SocketEnd::<true, false>::new(socket, hookup.wanted)?));
+            let met = door::greet(&socket, seat, Instant::now() + hookup.within);
+            let end = SocketEnd::<true, false>::new(socket, hookup.wanted)?;
+            let socket = end.socket();
+            return Ok(Box::new(Greeted::new(end, socket, met.map_err(named())?)?));
         }
         exchange::send(socket.as_fd(), GREETING, Call::Sleeping).map_err(named())?;
         let answered = exchange::poll(socket.as_fd(), Ready::Read, Some(hookup.within));
@@ -114,11 +118,13 @@ impl Listener for Waiting {
             |cause| EngineError::peer(format!("wait for a datagram on {}", self.address))(cause);
         if let Some(seat) = &hookup.token {
             let end = Instant::now() + hookup.within;
-            door::hear(&self.socket, seat, end, hookup.cancel).map_err(named)?;
-            if let Some(rate) = hookup.held_to() {
-                return Ok(Box::new(PacedEnd::new(self.socket, hookup.wanted, rate)?));
-            }
-            return Ok(Box::new(SocketEnd::<true, false>::new(self.socket, hookup.wanted)?));
+            let met = door::hear(&self.socket, seat, end, hookup.cancel).map_err(named)?;
+            let end = SocketEnd::<true, false>::new(self.socket, hookup.wanted)?;
+            let socket = end.socket();
+            return Ok(match hookup.held_to() {
+                Some(rate) => Box::new(Greeted::new(PacedEnd::new(end, rate), socket, met)?),
+                None => Box::new(Greeted::new(end, socket, met)?),
+            });
         }
         if !exchange::poll(self.socket.as_fd(), Ready::Read, Some(hookup.within)).map_err(named)? {
             return Err(named(io::ErrorKind::TimedOut.into()));

@@ -232,6 +232,37 @@ fn one_session_too_many_is_told_so() {
 }
 
 #[test]
+fn who_is_not_logged_in_takes_no_place() {
+    let mut serving = super::serving();
+    serving.limits.sessions = 2;
+    let server = Server::start(serving).unwrap();
+    let mut silent: Vec<Raw> = (0..3).map(|_| Raw::connect(&server)).collect();
+    let _both = (Raw::enter(&server), Raw::enter(&server));
+    assert!(Raw::connect(&server).hear().starts_with("421"));
+    // Who was there before the places were taken is told when it logs in.
+    let late = &mut silent[2];
+    late.hear();
+    late.expect("USER anonymous", 331);
+    late.expect("PASS x", 421);
+    assert_eq!(late.hear(), "");
+}
+
+#[test]
+fn the_first_of_many_that_do_not_log_in_makes_room() {
+    let mut serving = super::serving();
+    serving.limits.sessions = 3;
+    let server = Server::start(serving).unwrap();
+    let mut silent: Vec<Raw> = (0..17).map(|_| Raw::connect(&server)).collect();
+    // Connections are taken in the order in which they came.
+    assert!(silent[16].hear().starts_with("220"));
+    assert!(silent[0].hear().starts_with("220"));
+    assert_eq!(silent[0].hear(), "");
+    silent[1].hear();
+    silent[1].expect("NOOP", 200);
+    Raw::enter(&server).expect("NOOP", 200);
+}
+
+#[test]
 fn silence_has_a_limit_on_data_connections() {
     let mut serving = super::serving();
     serving.limits.data_idle = Duration::from_millis(20);

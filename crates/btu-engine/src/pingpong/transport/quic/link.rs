@@ -25,6 +25,7 @@ use quinn_proto::Transmit;
 use quinn_udp::UdpSocketState;
 
 use crate::door;
+use crate::door::Echoes;
 use crate::door::Seat;
 use crate::error::EngineError;
 use crate::options::socket_options;
@@ -51,6 +52,8 @@ struct Wire {
     /// Where the host has a policy: what keeps to its rate.
     throttle: Option<Throttle>,
     over: Arc<AtomicBool>,
+    /// What may still come of a greeting.
+    echoes: Option<Echoes>,
 }
 
 impl Link {
@@ -69,26 +72,30 @@ impl Link {
         waiter.add(&socket)?;
         waiter.add(&bell)?;
         let throttle = hookup.held_to().map(|rate| Throttle::new(rate, LARGEST_RECEIVE, None));
-        let wire = Wire { socket, state, throttle, over: Arc::default() };
+        let wire = Wire { socket, state, throttle, over: Arc::default(), echoes: None };
         Ok((Self { machine: Machine::new(wire, server), waiter, bell }, address))
     }
 
     /// Speaks with `far` alone from now on, and proves the token to it where there is one.
     pub(super) fn meet(
-        &self,
+        &mut self,
         far: SocketAddr,
         token: Option<&Seat>,
         deadline: Instant,
     ) -> io::Result<()> {
-        let socket = &self.machine.wire.socket;
-        exchange::join(socket, far).map_err(io::Error::other)?;
-        token.map_or(Ok(()), |seat| door::greet(socket, seat, deadline))
+        let wire = &mut self.machine.wire;
+        exchange::join(&wire.socket, far).map_err(io::Error::other)?;
+        let greeted = token.map(|seat| door::greet(&wire.socket, seat, deadline));
+        wire.echoes = greeted.transpose()?;
+        Ok(())
     }
 
     /// Waits for whoever knows the token, where there is one; no other is answered from then on.
-    pub(super) fn hear(&self, hookup: &Hookup<'_>, deadline: Instant) -> io::Result<()> {
+    pub(super) fn hear(&mut self, hookup: &Hookup<'_>, deadline: Instant) -> io::Result<()> {
         let Some(seat) = &hookup.token else { return Ok(()) };
-        door::hear(&self.machine.wire.socket, seat, deadline, hookup.cancel)
+        let wire = &mut self.machine.wire;
+        wire.echoes = Some(door::hear(&wire.socket, seat, deadline, hookup.cancel)?);
+        Ok(())
     }
 
     /// Shakes hands with `far` and opens the stream.
@@ -201,6 +208,11 @@ impl quic::Wire for Wire {
 
     fn state(&self) -> &UdpSocketState {
         &self.state
+    }
+
+    fn takes(&self, datagram: &[u8]) -> bool {
+        let is_echo = |echoes: &Echoes| echoes.take(self.socket.as_fd(), datagram.len(), datagram);
+        self.echoes.as_ref().is_some_and(is_echo)
     }
 
     /// One where each has to wait for its time.

@@ -1,21 +1,19 @@
 //! UDP at the rate of a policy: an answer waits until it may be sent, since no kernel paces datagrams.
 
 use std::io;
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::Duration;
 
-use btu_core::pingpong::configuration::Configuration;
 use btu_core::sample::SocketOptions;
 use btu_core::units::BitRate;
 use btu_core::units::Nanos;
+use btu_sys::exchange;
 use btu_sys::exchange::Ready;
 
 use super::super::socket::SocketEnd;
-use crate::error::EngineError;
 use crate::pingpong::channel::Aborter;
 use crate::pingpong::channel::Channel;
 use crate::pingpong::regulator::Regulator;
@@ -31,15 +29,10 @@ pub(super) struct PacedEnd {
 }
 
 impl PacedEnd {
-    pub(super) fn new(
-        socket: OwnedFd,
-        wanted: &Configuration,
-        rate: BitRate,
-    ) -> Result<Self, EngineError> {
-        let socket = std::net::UdpSocket::from(socket);
-        let throttle = Throttle::new(rate, LARGEST, socket.peer_addr().ok());
-        let end = SocketEnd::new(socket.into(), wanted)?;
-        Ok(Self { end, throttle, held: None, over: Arc::default() })
+    pub(super) fn new(end: SocketEnd<true, false>, rate: BitRate) -> Self {
+        let peer = exchange::peer(&*end.socket());
+        let throttle = Throttle::new(rate, LARGEST, peer);
+        Self { end, throttle, held: None, over: Arc::default() }
     }
 }
 
