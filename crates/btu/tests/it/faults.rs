@@ -151,7 +151,10 @@ fn a_run_that_is_terminated_or_whose_terminal_is_gone_reports_what_it_has() {
         let mut running = env.current_dir(folder.path()).spawn().unwrap();
         let result = folder.path().join("result");
         wait_until(|| result.join("plan.toml").is_file());
-        signal(running.id(), name);
+        // Twice at once, as `timeout` does: its child, then the group of both.
+        let (option, child) = (format!("-{name}"), running.id().to_string());
+        let sent = Command::new("kill").args([&option, &child, &child]).status().unwrap();
+        assert!(sent.success());
         assert_eq!(running.wait().unwrap().code(), Some(code), "{name}");
         assert_eq!(read_json(&result.join("result.json"))["complete"], false, "{name}");
         assert!(result.join("report.html").is_file(), "{name}");
