@@ -42,9 +42,9 @@ pub(crate) fn link(args: &LinkArgs) -> Result<ExitCode, Failure> {
     }
     let ended = session.run()?;
     let document = Document::of(&ended);
-    let told = tell(args, &document);
-    let told = told.and(files.write(&document.json(), ended.capture.as_ref()));
     let is_refused = args.output.strict && document.verdict().is_invalid();
+    let told = tell(args, &document, is_refused);
+    let told = told.and(files.write(&document.json(), ended.capture.as_ref()));
     let status = if is_refused { Exit::Threshold as u8 } else { ended.status };
     last(status, told)
 }
@@ -62,9 +62,10 @@ fn last(status: u8, told: Result<(), Failure>) -> Result<ExitCode, Failure> {
     }
 }
 
-/// The end of a link: on stderr for people, on stdout for programs.
-fn tell(args: &LinkArgs, document: &Document) -> Result<(), Failure> {
-    if !args.output.quiet {
+/// The end of a link: on stderr for people, on stdout for programs. A link that is refused is an error, which
+/// nobody asked to be silent.
+fn tell(args: &LinkArgs, document: &Document, is_refused: bool) -> Result<(), Failure> {
+    if !args.output.quiet || is_refused {
         for line in document.lines() {
             output::message(&line);
         }

@@ -14,12 +14,16 @@ pub(crate) fn gain() -> Result<(), Failure> {
     namespace::enter_user_namespace(IdMap::Root).map_err(refused)
 }
 
+const NO_RIGHTS: &str =
+    "root without capabilities may make no link: inside btu link, leave out its --plain";
+
 /// What forbids namespaces here, and the remedy.
 pub(crate) fn refused(cause: NamespaceError) -> Failure {
     let remedy = match &cause {
         NamespaceError::User { refusal, .. }
         | NamespaceError::Map { refusal, .. }
         | NamespaceError::Net { refusal, .. } => Some(refusal.remedy()),
+        NamespaceError::Enter(_) => Some(NO_RIGHTS),
         _ => None,
     };
     let failure = Failure::environment(cause);

@@ -72,6 +72,7 @@ impl Source<'_> {
         let key = key.map_or_else(String::new, |key| format!("{key}: "));
         let cause = error.message().replace('\n', "; ");
         let cause = cause.replace("expected u32", "expected a whole number from 0 to 4294967295");
+        let cause = cause.replace("expected a string", "expected a text in quotes");
         let cause = cause.replace("expected u64", "expected a whole number from 0");
         PlanError::Syntax { place, cause: format!("{key}{cause}") }
     }

@@ -126,6 +126,9 @@ pub(crate) fn cpus(args: &EmulatorArgs) -> Result<Option<CpuSet>, Failure> {
 fn chosen_cpus(list: &str) -> Result<CpuSet, Failure> {
     let chosen: CpuSet =
         list.parse().with_context(|| format!("--cpus {list}")).map_err(Failure::usage)?;
+    if chosen.is_empty() {
+        return Err(Failure::usage(anyhow!("--cpus {list:?}: name at least one CPU, as 2-3 does")));
+    }
     let allowed = cpu::allowed().map_err(Failure::environment)?;
     let foreign = chosen.iter().find(|cpu| !allowed.contains(*cpu));
     if let Some(cpu) = foreign {

@@ -117,8 +117,12 @@ impl Drop for Opened {
 
 fn create(option: &str, path: Option<&Path>) -> Result<Option<Opened>, Failure> {
     let Some(path) = path else { return Ok(None) };
-    let opened = Opened::new(path).with_context(|| format!("{option}: create {}", path.display()));
-    opened.map(Some).map_err(Failure::usage)
+    Opened::new(path).map(Some).map_err(|cause| {
+        // Another name helps; where a directory takes no file, none does.
+        let of_name = matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::IsADirectory);
+        let failure = if of_name { Failure::usage } else { Failure::environment };
+        failure(anyhow!(cause).context(format!("{option}: create {}", path.display())))
+    })
 }
 
 #[cfg(test)]

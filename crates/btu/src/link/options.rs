@@ -126,7 +126,7 @@ pub(crate) struct OutputArgs {
     /// Write the headers of the packets that CMD's end sent and received to a file
     #[arg(long, value_name = "FILE.pcapng")]
     pub(crate) capture: Option<PathBuf>,
-    /// Exit with 1 where the link was not what was asked
+    /// Exit with 1 where the link was not what was asked, whatever CMD's status; the cause is told even with --quiet
     #[arg(long)]
     pub(crate) strict: bool,
     /// Say nothing but errors

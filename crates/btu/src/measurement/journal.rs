@@ -3,11 +3,14 @@
 use std::path::Path;
 use std::path::PathBuf;
 
+use anyhow::anyhow;
 use btu_control::JournalDir;
 use btu_control::JournalError;
+use btu_control::Stored;
 use btu_core::disclosure::Disclosure;
 use btu_core::journal::EventRecord;
 use btu_core::journal::codec::StoredLine;
+use btu_core::journal::file;
 
 use super::first_part::same_agents;
 use super::first_part::same_host;
@@ -44,6 +47,7 @@ pub(crate) fn go_on<L: StoredLine>(
     here: &Disclosure,
 ) -> Result<(JournalDir, Vec<L>), Failure> {
     let (mut journal, stored) = JournalDir::resume::<L>(directory).map_err(journal_failure)?;
+    has_begun(directory, &stored)?;
     same_host(&stored.hosts, here)?;
     same_settings(&stored.hosts, here)?;
     same_agents(&stored.hosts, here)?;
@@ -51,6 +55,18 @@ pub(crate) fn go_on<L: StoredLine>(
     sign::unsign(&journal);
     note(&mut journal, EventRecord::RESUMED, &format!("{} lines kept", stored.records.len()))?;
     Ok((journal, stored.records))
+}
+
+/// The first event comes before the first sample: without one nothing says when the samples were made.
+pub(crate) fn has_begun<L>(directory: &Path, stored: &Stored<L>) -> Result<(), Failure> {
+    let lines = stored.records.len();
+    if lines == 0 || !stored.events.is_empty() {
+        return Ok(());
+    }
+    let events = directory.join(file::EVENTS);
+    let cause =
+        anyhow!("{}: nothing is in it, but {} has {lines} lines", events.display(), file::SAMPLES);
+    Err(Failure::usage(cause).hint("put the file back; or start a new one, without --resume"))
 }
 
 /// Appends an event of the run as a whole.
@@ -76,8 +92,10 @@ pub(crate) fn journal_failure(error: JournalError) -> Failure {
         JournalError::NotEmpty { .. } => Failure::usage(error).hint(place::TAKEN),
         JournalError::Corrupted { .. } => Failure::usage(error)
             .hint("btu report --salvage shows what can be read; a new run is needed to go on"),
-        JournalError::Locked { .. } | JournalError::NotAResult { .. } => Failure::usage(error),
-        JournalError::Io { .. } | JournalError::Unreadable { .. } => Failure::environment(error)
+        JournalError::Locked { .. }
+        | JournalError::NotAResult { .. }
+        | JournalError::Unreadable { .. } => Failure::usage(error),
+        JournalError::Io { .. } => Failure::environment(error)
             .hint("what was measured so far is kept; go on with --resume and its directory"),
     }
 }

@@ -225,7 +225,7 @@ fn mark(text: &str) -> Result<String, String> {
     if legal {
         Ok(text.to_owned())
     } else {
-        Err("write NAME=VALUE or NAME=VALUE@SOURCE".to_owned())
+        Err("write NAME=VALUE or NAME=VALUE@SOURCE, the value being a number".to_owned())
     }
 }
 

@@ -145,6 +145,7 @@ fn resume(args: &RunArgs, dir: &Path, interrupt: &Interrupt) -> Result<Start, Fa
     args.fits(&plan)?;
     let mut here = disclosure(args);
     let (mut journal, stored) = JournalDir::resume(dir).map_err(journal::journal_failure)?;
+    journal::has_begun(dir, &stored)?;
     same_host(&stored.hosts, &here)?;
     if stored.is_finished() {
         return Ok(Start::Finished(journal));
@@ -185,7 +186,18 @@ pub(super) fn stored_plan(dir: &Path) -> Result<Plan, Failure> {
     let text = std::fs::read_to_string(&file)
         .with_context(|| format!("read {}", file.display()))
         .map_err(|error| Failure::usage(error).hint(no_plan(dir)))?;
-    options::stored(&file.display().to_string(), &text)
+    let plan = options::stored(&file.display().to_string(), &text);
+    plan.map_err(|refused| match other_verb(&text) {
+        Some(verb) => {
+            refused.hint(format!("it is a result of btu {verb}: write btu {verb} --resume"))
+        }
+        None => refused,
+    })
+}
+
+/// The verb that a stored plan says it is of; plans of runs say none.
+fn other_verb(plan: &str) -> Option<&str> {
+    plan.lines().find_map(|line| line.strip_prefix("verb = \"")?.strip_suffix('"'))
 }
 
 /// What to do with a directory that has no plan.

@@ -126,6 +126,25 @@ fn a_corrupted_line_in_the_middle_is_named_and_nothing_behind_it_is_lost() {
     assert!(reasons.contains("the journal is damaged"), "{reasons}");
 }
 
+/// Without its events nothing says when it was measured, and without its hosts nothing where.
+#[test]
+fn a_result_that_lacks_its_events_or_hosts_is_not_gone_on_with() {
+    needs!();
+    let (_folder, result) = stored();
+    for (file, content, message) in [
+        ("events.jsonl", "", "events.jsonl: nothing is in it, but samples.jsonl has"),
+        ("hosts.json", "{", "hosts.json: not readable"),
+    ] {
+        let before = std::fs::read(result.join(file)).unwrap();
+        std::fs::write(result.join(file), content).unwrap();
+        let refused = resume(&result);
+        let said = said(&refused);
+        assert_eq!(refused.status.code(), Some(2), "{said}");
+        assert!(said.contains(message) && !said.contains("go on with"), "{said}");
+        std::fs::write(result.join(file), before).unwrap();
+    }
+}
+
 #[test]
 fn a_directory_that_is_being_written_has_no_second_writer() {
     needs!();

@@ -38,6 +38,7 @@ const ILLEGAL: &[(&[&str], &[&str])] = &[
     (&["--mtu", "70000"], &["--mtu", "70000", "576..=65535"]),
     (&["--wait", "forever"], &["--wait", "forever", "auto, hybrid, sleep"]),
     (&["--cpus", "x"], &["--cpus", "x"]),
+    (&["--cpus", ","], &["--cpus \",\"", "name at least one CPU"]),
     (&["--cpus", "1023"], &["--cpus 1023", "may not use CPU 1023", "only "]),
     (&["--reach", "example.org"], &["--reach example.org", "HOST:PORT"]),
     (&["--stats", "/nowhere/stats.json"], &["--stats", "/nowhere/stats.json", "No such file"]),
