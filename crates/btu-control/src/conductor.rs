@@ -16,7 +16,6 @@ use btu_core::plan::Plan;
 use btu_core::plan::Work;
 use btu_core::sample::CaptureSample;
 use btu_core::sample::CellSample;
-use btu_core::sample::Outcome;
 use btu_core::sample::VerificationSample;
 use btu_core::schedule::Slot;
 use btu_core::schedule::Step;
@@ -210,7 +209,7 @@ impl Conductor {
     /// The repeat of a run, if it is due: once where it was invalid, failed or disturbed, while the
     /// allowance lasts. Half of it is kept for runs that do not count: one that was disturbed does.
     fn repeat(&mut self, sample: &CellSample) -> Option<CellRun> {
-        let void = !sample.invalid.is_empty() || matches!(sample.outcome, Outcome::Failed { .. });
+        let void = sample.is_void();
         let disturbed = btu_core::anomaly::disturbance(&sample.host).is_some();
         let cost = sample.host.elapsed_ns;
         let half = Nanos::new(self.plan.repeat_allowance.count() / 2);

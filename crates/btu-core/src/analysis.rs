@@ -120,7 +120,7 @@ pub struct ScoredRun {
     pub activity_rate_per_s: Option<f64>,
     /// Remarks.
     pub flags: Vec<Flag>,
-    /// The attempt that counts: the last valid one, else the last one.
+    /// The attempt that counts: the last one that is not void, else the last valid one, else the last.
     pub attempt: u32,
     /// Attempts made, invalid ones included.
     pub attempts: u32,

@@ -97,7 +97,8 @@ pub(super) fn of_one<'j>(
     count(plan, &[sample], &[], emulator_rate)
 }
 
-/// The last valid attempt; else the last one, which then says why it should not count.
+/// The last attempt that is not void: a repeat that failed takes nothing from what was measured before
+/// it. Else the last valid one, else the last, which then says why it should not count.
 fn count<'j>(
     plan: &Plan,
     attempts: &[&'j CellSample],
@@ -113,7 +114,9 @@ fn count<'j>(
     let made = u32::try_from(attempts.len()).unwrap_or(u32::MAX);
     let mut judged: Vec<_> = attempts.iter().map(judged).collect();
     let last_valid = judged.iter().rposition(|(_, invalid, _)| invalid.is_empty());
-    let chosen = last_valid.or(judged.len().checked_sub(1))?;
+    let measured =
+        judged.iter().rposition(|(sample, invalid, _)| invalid.is_empty() && !sample.is_void());
+    let chosen = measured.or(last_valid).or(judged.len().checked_sub(1))?;
     let (sample, invalid, verdict) = judged.swap_remove(chosen);
     let Figures { scored, censored, idle } = figures(plan, sample, bases, made);
     let mut run = CountedRun { sample, scored, verdict, censored, idle, invalid };

@@ -197,6 +197,24 @@ fn the_last_valid_attempt_counts() {
     assert_eq!(found.not_rankable_reasons, Vec::<String>::new());
 }
 
+/// The first attempt was whole and only disturbed; its repeat could not connect.
+#[test]
+fn a_repeat_that_failed_does_not_replace_what_was_measured() {
+    let mut journal = passes(&[1]);
+    let mut second = run(&journal.plan, "SEND/telnet/cpu", 1, 32, 80.0);
+    (second.attempt, second.comm) = (2, None);
+    second.outcome = Outcome::Failed { reason: "connect 10.0.0.2: refused".into() };
+    journal.records.push(second.clone().into());
+    let found = analyse(&journal);
+    assert_close(Some(found.cells[0].goodput_mbps), 2.0);
+    assert_eq!((found.runs[0].attempt, found.runs[0].attempts), (1, 2));
+    assert!(!found.runs[0].capped, "{:?}", found.runs[0].flags);
+    assert_eq!(found.not_rankable_reasons, Vec::<String>::new());
+    // Of two that measured nothing, the one that is not invalid says so with its cap.
+    first(&mut journal, "SEND/telnet/cpu").invalid.push("late".into());
+    assert!(analyse(&journal).runs[0].capped);
+}
+
 #[test]
 fn two_invalid_attempts_count_flagged_and_are_not_rankable() {
     let mut journal = passes(&[1]);
