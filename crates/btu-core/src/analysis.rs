@@ -141,6 +141,12 @@ pub struct AloneRun {
     pub rate_per_s: Option<f64>,
     /// Why it did not work as asked; empty when it did.
     pub failures: Vec<String>,
+    /// Attempts made, invalid ones included.
+    pub attempts: u32,
+    /// Why it should be no base, though it is the best there is.
+    pub invalid: Vec<String>,
+    /// What else used the test host meanwhile.
+    pub disturbance: Option<String>,
 }
 
 impl AloneRun {

@@ -31,6 +31,8 @@ impl Grounds<'_> {
             self.unfinished(),
             self.too_few_passes(),
             self.failed_base(),
+            self.invalid_base(2.., "are invalid after their repeat"),
+            self.invalid_base(..2, NOT_REPEATED),
             self.missing_base(),
             self.uneven_penalty(),
             self.build(),
@@ -94,6 +96,18 @@ impl Grounds<'_> {
         Some(format!(
             "{n} of {all} runs of an activity alone did not work as asked; the first is {activity}, \
              pass {pass}: {cause}"
+        ))
+    }
+
+    /// How many bases of so many attempts are invalid, and the first of them.
+    fn invalid_base(&self, attempts: impl RangeBounds<u32>, what: &str) -> Option<String> {
+        let is_invalid =
+            |base: &&AloneRun| attempts.contains(&base.attempts) && !base.invalid.is_empty();
+        let AloneRun { activity, pass, invalid, .. } = self.bases.iter().find(is_invalid)?;
+        let (n, all) = (self.bases.iter().filter(is_invalid).count(), self.bases.len());
+        let cause = invalid.join("; ");
+        Some(format!(
+            "{n} of {all} runs of an activity alone {what}; the first is {activity}, pass {pass}: {cause}"
         ))
     }
 
