@@ -71,9 +71,10 @@ impl Grounds<'_> {
     fn partial(&self) -> Option<String> {
         let all = self.journal.plan.cells().len();
         match (self.journal.plan.partial, self.missing_cells) {
-            (true, _) => Some("partial: the matrix is smaller than the edition's".to_owned()),
-            (false, 0) => None,
-            (false, missing) => Some(format!("partial: {missing} of {all} cells have no run")),
+            (Some(true), _) => Some("partial: the matrix is smaller than the edition's".to_owned()),
+            (_, missing @ 1..) => Some(format!("partial: {missing} of {all} cells have no run")),
+            (None, 0) => Some(UNKNOWN_MATRIX.to_owned()),
+            (Some(false), 0) => None,
         }
     }
 
@@ -204,6 +205,10 @@ impl Grounds<'_> {
 
 /// What runs have whose activity did nothing.
 const IDLE: &str = "have a slowdown that is a lower bound (no unit of the activity was finished, and counts as one)";
+
+/// What a plan cannot be asked that another build made, before plans said it themselves.
+const UNKNOWN_MATRIX: &str =
+    "nothing says whether the matrix is the edition's: this program does not have that edition";
 
 /// What became of invalid runs that have no second attempt.
 const NOT_REPEATED: &str =

@@ -463,9 +463,12 @@ fn what_must_not_be_ranked_says_why() {
     few.plan.passes.min = 5;
     assert_reason(&analyse(&few), "1 of 5 passes are complete");
     let mut partial = passes(&[1]);
-    partial.plan.partial = true;
+    partial.plan.partial = Some(true);
     assert_reason(&analyse(&partial), "smaller than the edition's");
     assert!(analyse(&partial).partial);
+    partial.plan.partial = None;
+    assert_reason(&analyse(&partial), "nothing says whether the matrix is the edition's");
+    assert!(!analyse(&partial).partial);
     let mut memory = passes(&[1]);
     memory.hosts.placement.insert("io_in_memory".into(), Fact::known(true));
     assert_reason(&analyse(&memory), "in memory");
