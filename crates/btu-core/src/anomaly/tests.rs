@@ -407,6 +407,28 @@ fn an_outlier_is_marked_with_its_likely_cause_and_stays() {
     assert_eq!(found.cells[0].n, 5);
 }
 
+/// 110 segments of 10 000 sent again, as many dropped: the pattern did that, in every repeat.
+#[test]
+fn an_outlier_is_not_blamed_on_drops_that_were_asked_for() {
+    let said_of = |dropped: u64| {
+        let mut journal = five_applications(&[Case::TwoSendDropped]);
+        for (pass, mbps) in (1..).zip([100, 101, 102, 103, 20]) {
+            let mut sample = run(&journal.plan, "2SEND+DR/telnet/none", pass, mbps, 0.0);
+            for one in &mut sample.comm.as_mut().unwrap().connections {
+                let info = one.sender.tcp_info.as_mut().unwrap();
+                (info.data_segs_out, info.total_retrans) = (Some(5000), Some(55));
+            }
+            let pattern_drops = Some(dropped);
+            let up = DirectionSample { dropped, pattern_drops, packets: 10_110, ..direction("up") };
+            sample.emulation = vec![up];
+            journal.records.push(sample.into());
+        }
+        said(&analyse(&journal), "outlier").unwrap()
+    };
+    assert!(said_of(110).contains("; no cause seen"), "{}", said_of(110));
+    assert!(said_of(50).contains("; 110 retransmissions (50 drops were asked for)"));
+}
+
 #[test]
 fn a_cell_wider_than_the_stop_rule_wants_is_noisy() {
     let found = analyse(&repeats(&[95, 100, 105, 100, 98]));
