@@ -16,7 +16,7 @@ use btu_core::plan::Plan;
 use btu_core::plan::Work;
 use btu_core::sample::CaptureSample;
 use btu_core::sample::CellSample;
-use btu_core::sample::Outcome;
+use btu_core::sample::HostSample;
 use btu_core::sample::VerificationSample;
 use btu_core::schedule::Slot;
 use btu_core::schedule::Step;
@@ -91,7 +91,7 @@ pub struct Conductor {
     /// When the first step began; `None` while the emulation is checked.
     first_step: Option<Nanos>,
     /// The repeat that was due when the run was cut short.
-    due: Option<CellRun>,
+    due: Option<Task>,
     checks: u32,
     /// The last pass is over.
     passed: bool,
@@ -110,7 +110,7 @@ impl Conductor {
             running: None,
             started: now,
             spent: ledger.spent(&plan),
-            allowance: plan.repeat_allowance.since(ledger.repeats()),
+            allowance: plan.repeat_allowance.since(ledger.repeats(&plan)),
             first_step: None,
             due: None,
             checks: 0,
@@ -120,7 +120,11 @@ impl Conductor {
             plan,
             ledger,
         };
-        made.due = made.ledger.last_cell().cloned().and_then(|sample| made.repeat(&sample));
+        made.due = match made.ledger.last_run().cloned() {
+            Some(Record::Alone(sample)) => made.alone_again(&sample),
+            Some(Record::Cell(sample)) => made.cell_again(&sample),
+            _ => None,
+        };
         made
     }
 
@@ -136,10 +140,13 @@ impl Conductor {
             Event::Interrupted => self.finish(Ending::Interrupted, &mut actions),
             Event::Verified(samples) => self.verified(now, samples, &mut actions),
             Event::Alone(sample) => {
-                self.keep(Record::Alone(sample), &mut actions);
-                self.next(now, &mut actions);
+                let again = self.alone_again(&sample);
+                self.measured(now, Record::Alone(sample), again, &mut actions);
             }
-            Event::Cell(sample) => self.measured(now, *sample, &mut actions),
+            Event::Cell(sample) => {
+                let again = self.cell_again(&sample);
+                self.measured(now, Record::Cell(sample), again, &mut actions);
+            }
             Event::Captured(sample) => {
                 self.keep(Record::Capture(sample), &mut actions);
                 self.capture(now, &mut actions);
@@ -197,42 +204,59 @@ impl Conductor {
         }
     }
 
-    /// Keeps a run of a cell; repeats it once where it is invalid or was disturbed.
-    fn measured(&mut self, now: Nanos, sample: CellSample, actions: &mut Vec<Action>) {
-        let again = self.repeat(&sample);
-        self.keep(Record::Cell(Box::new(sample)), actions);
+    /// Keeps a run, and makes its repeat where that is due.
+    fn measured(
+        &mut self,
+        now: Nanos,
+        record: Record,
+        again: Option<Task>,
+        actions: &mut Vec<Action>,
+    ) {
+        self.keep(record, actions);
         match again {
-            Some(run) => actions.push(Action::Run(Task::Cell(run))),
+            Some(task) => actions.push(Action::Run(task)),
             None => self.next(now, actions),
         }
     }
 
-    /// The repeat of a run, if it is due: once where it was invalid, failed or disturbed, while the
-    /// allowance lasts. Half of it is kept for runs that do not count: one that was disturbed does.
-    fn repeat(&mut self, sample: &CellSample) -> Option<CellRun> {
-        let void = !sample.invalid.is_empty() || matches!(sample.outcome, Outcome::Failed { .. });
-        let disturbed = btu_core::anomaly::disturbance(&sample.host).is_some();
-        let cost = sample.host.elapsed_ns;
-        let half = Nanos::new(self.plan.repeat_allowance.count() / 2);
-        let kept = if void { Nanos::ZERO } else { half };
-        let is_due = sample.attempt == 1 && (void || disturbed);
-        if !is_due || cost.saturating_add(kept) > self.allowance {
+    /// The repeat of a cell, if it is due.
+    fn cell_again(&mut self, sample: &CellSample) -> Option<Task> {
+        let worth = Worth::of(sample.is_void(), Some(&sample.host));
+        self.take_repeat(sample.attempt, worth, sample.host.elapsed_ns)?;
+        let step = Step::Cell(sample.cell.clone());
+        let slot = Slot { pass: sample.pass, position: sample.position, step };
+        Some(Task::Cell(self.cell_run(&slot, sample.cell.clone(), sample.attempt + 1)))
+    }
+
+    /// The repeat of an activity alone, if it is due: every slowdown of its pass hangs on it.
+    fn alone_again(&mut self, sample: &AloneSample) -> Option<Task> {
+        let worth = Worth::of(sample.is_void(), sample.host.as_ref());
+        self.take_repeat(sample.attempt, worth, ledger::time_of(sample, &self.plan))?;
+        let step = Step::Alone(sample.activity.clone());
+        let slot = Slot { pass: sample.pass, position: sample.position, step };
+        Some(Task::Alone(self.alone_run(&slot, &sample.activity, sample.attempt + 1)))
+    }
+
+    /// Takes what a repeat costs out of the allowance, if it is due and there is enough: once where a run
+    /// was invalid, failed or disturbed. Half is kept for runs that do not count: one that was disturbed does.
+    fn take_repeat(&mut self, attempt: u32, worth: Worth, cost: Nanos) -> Option<()> {
+        let kept = match worth {
+            Worth::Calm => return None,
+            Worth::Disturbed => Nanos::new(self.plan.repeat_allowance.count() / 2),
+            Worth::Void => Nanos::ZERO,
+        };
+        if attempt != 1 || cost.saturating_add(kept) > self.allowance {
             return None;
         }
         self.allowance = self.allowance - cost;
-        let slot = Slot {
-            pass: sample.pass,
-            position: sample.position,
-            step: Step::Cell(sample.cell.clone()),
-        };
-        Some(self.cell_run(&slot, sample.cell.clone(), sample.attempt + 1))
+        Some(())
     }
 
     /// Starts the next step that the journal does not hold yet, the next pass, or the end.
     fn next(&mut self, now: Nanos, actions: &mut Vec<Action>) {
         self.first_step.get_or_insert(now);
-        if let Some(run) = self.due.take() {
-            actions.push(Action::Run(Task::Cell(run)));
+        if let Some(task) = self.due.take() {
+            actions.push(Action::Run(task));
             return;
         }
         while self.queue.is_empty() && self.another_pass(now) {
@@ -267,7 +291,7 @@ impl Conductor {
 
     fn task(&self, slot: &Slot) -> Task {
         match &slot.step {
-            Step::Alone(activity) => Task::Alone(self.alone_run(slot, activity)),
+            Step::Alone(activity) => Task::Alone(self.alone_run(slot, activity, 1)),
             Step::Cell(cell) => Task::Cell(self.cell_run(slot, cell.clone(), 1)),
         }
     }
@@ -280,12 +304,13 @@ impl Conductor {
         }
     }
 
-    fn alone_run(&self, slot: &Slot, activity: &ActivityName) -> AloneRun {
+    fn alone_run(&self, slot: &Slot, activity: &ActivityName, attempt: u32) -> AloneRun {
         let calibrated = self.plan.work == Work::Calibrated;
         AloneRun {
             activity: activity.clone(),
             pass: slot.pass,
             position: slot.position,
+            attempt,
             calibrate_to: calibrated.then(|| self.ledger.baseline_time(slot.pass)).flatten(),
         }
     }
@@ -335,6 +360,27 @@ impl Conductor {
     fn finish(&mut self, ending: Ending, actions: &mut Vec<Action>) {
         self.ended = true;
         actions.push(Action::Finish(ending));
+    }
+}
+
+/// What a run is worth as it is.
+#[derive(Clone, Copy)]
+enum Worth {
+    /// It counts.
+    Calm,
+    /// It counts, though something else used the host.
+    Disturbed,
+    /// It does not count.
+    Void,
+}
+
+impl Worth {
+    fn of(is_void: bool, host: Option<&HostSample>) -> Self {
+        match host.and_then(btu_core::anomaly::disturbance) {
+            _ if is_void => Self::Void,
+            Some(_) => Self::Disturbed,
+            None => Self::Calm,
+        }
     }
 }
 

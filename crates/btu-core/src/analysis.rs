@@ -120,7 +120,7 @@ pub struct ScoredRun {
     pub activity_rate_per_s: Option<f64>,
     /// Remarks.
     pub flags: Vec<Flag>,
-    /// The attempt that counts: the last valid one, else the last one.
+    /// The attempt that counts: the last one that is not void, else the last valid one, else the last.
     pub attempt: u32,
     /// Attempts made, invalid ones included.
     pub attempts: u32,
@@ -141,6 +141,12 @@ pub struct AloneRun {
     pub rate_per_s: Option<f64>,
     /// Why it did not work as asked; empty when it did.
     pub failures: Vec<String>,
+    /// Attempts made, invalid ones included.
+    pub attempts: u32,
+    /// Why it should be no base, though it is the best there is.
+    pub invalid: Vec<String>,
+    /// What else used the test host meanwhile.
+    pub disturbance: Option<String>,
 }
 
 impl AloneRun {

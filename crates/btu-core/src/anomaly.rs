@@ -6,6 +6,7 @@
 
 mod activity_outlier;
 mod asymmetry;
+mod base_disturbed;
 mod blackbox_limited;
 mod clock_difference;
 mod dip;
@@ -42,6 +43,7 @@ pub static RULES: &[Rule] = &[
     retransmissions::RULE,
     asymmetry::RULE,
     activity_outlier::RULE,
+    base_disturbed::RULE,
     blackbox_limited::RULE,
     clock_difference::RULE,
     faster_loaded::RULE,

@@ -12,6 +12,7 @@ use crate::sample::ActivitySample;
 use crate::sample::CaptureSample;
 use crate::sample::CellSample;
 use crate::sample::Flag;
+use crate::sample::HostSample;
 use crate::sample::VerificationSample;
 
 pub use event::EventRecord;
@@ -39,12 +40,45 @@ pub struct AloneSample {
     pub pass: u32,
     /// Place in the random order of the pass, from 1.
     pub position: u32,
+    /// 1 for the first try; a repeated run has the next number.
+    #[serde(default = "first_attempt", skip_serializing_if = "is_first")]
+    pub attempt: u32,
     /// When it began, UTC, RFC 3339.
     pub started_at: String,
     /// What it did.
     pub sample: ActivitySample,
+    /// The test host around the run; `None` in a journal of a program that did not look.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<HostSample>,
+    /// Why the run must be no base; empty for a valid run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub invalid: Vec<String>,
     /// What a reader should know of the run.
     pub flags: Vec<Flag>,
+}
+
+impl AloneSample {
+    /// True where the run is no base to compare with: it is repeated, as a cell is.
+    pub fn is_void(&self) -> bool {
+        !self.invalid.is_empty() || !self.sample.failures.is_empty()
+    }
+
+    /// Of the attempts of one activity in one pass, in their order, the one that counts: the last that is
+    /// not void, else the last valid one, else the last.
+    pub fn that_counts<'s>(attempts: &[&'s Self]) -> Option<&'s Self> {
+        let last = |is: fn(&Self) -> bool| attempts.iter().rev().copied().find(|one| is(one));
+        let valid = || last(|one| one.invalid.is_empty());
+        last(|one| !one.is_void()).or_else(valid).or_else(|| attempts.last().copied())
+    }
+}
+
+const fn first_attempt() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+const fn is_first(attempt: &u32) -> bool {
+    *attempt == 1
 }
 
 /// A journal that was read back, whole.

@@ -57,8 +57,9 @@ pub struct Plan {
     /// The activities z, without `none`.
     pub activities: Vec<ActivityName>,
     /// True where a case, an application or an activity of the edition's is missing. With one that the
-    /// edition has not, the preset is `custom`.
-    pub partial: bool,
+    /// edition has not, the preset is `custom`. `None` of a stored plan that does not say so itself, of
+    /// an edition that this build does not have.
+    pub partial: Option<bool>,
     /// How much each cell sends.
     pub amount: Amount,
     /// How much a host activity does beside COMM.

@@ -63,6 +63,14 @@ pub struct CellSample {
     pub flags: Vec<Flag>,
 }
 
+impl CellSample {
+    /// True where the run measured nothing that should count: it is repeated, and what was measured
+    /// before or after it stands.
+    pub fn is_void(&self) -> bool {
+        !self.invalid.is_empty() || matches!(self.outcome, Outcome::Failed { .. })
+    }
+}
+
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "ended", rename_all = "snake_case")]

@@ -28,20 +28,17 @@ impl Ledger {
     /// Cells and activities measured, repeats counted once.
     pub(super) fn steps_done(&self) -> impl Iterator<Item = Step> {
         self.records.iter().filter_map(|record| match record {
-            Record::Alone(alone) => Some(Step::Alone(alone.activity.clone())),
+            Record::Alone(alone) if alone.attempt == 1 => Some(Step::Alone(alone.activity.clone())),
             Record::Cell(sample) if sample.attempt == 1 => Some(Step::Cell(sample.cell.clone())),
-            Record::Capture(_) | Record::Cell(_) | Record::Verification(_) => None,
+            _ => None,
         })
     }
 
-    /// The activity alone of this pass.
+    /// The activity alone of this pass, as it counts.
     pub(super) fn alone(&self, activity: &ActivityName, pass: u32) -> Option<&AloneSample> {
-        self.records.iter().rev().find_map(|record| match record {
-            Record::Alone(alone) if alone.activity == *activity && alone.pass == pass => {
-                Some(alone)
-            }
-            _ => None,
-        })
+        let attempts = self.alone_runs().filter(|one| one.activity == *activity);
+        let attempts: Vec<&AloneSample> = attempts.filter(|one| one.pass == pass).collect();
+        AloneSample::that_counts(&attempts)
     }
 
     /// True where the cell was run again with capture.
@@ -56,11 +53,9 @@ impl Ledger {
         self.cells().any(|sample| sample.cell == *cell && sample.pass == pass)
     }
 
-    /// The run of a cell that nothing that is scored came after: its repeat may still be due.
-    pub(super) fn last_cell(&self) -> Option<&CellSample> {
-        let last =
-            self.records.iter().rev().find(|record| !matches!(record, Record::Verification(_)));
-        if let Some(Record::Cell(sample)) = last { Some(sample) } else { None }
+    /// The run that nothing that is scored came after: its repeat may still be due.
+    pub(super) fn last_run(&self) -> Option<&Record> {
+        self.records.iter().rev().find(|record| !matches!(record, Record::Verification(_)))
     }
 
     /// The last pass of which anything was measured; 0 before the first.
@@ -85,7 +80,7 @@ impl Ledger {
     /// The time that the passes took, up to the last run that was kept.
     pub(super) fn spent(&self, plan: &Plan) -> Nanos {
         let time = |record: &Record| match record {
-            Record::Alone(alone) => alone.sample.elapsed_ns + plan.lead_in,
+            Record::Alone(alone) => time_of(alone, plan),
             Record::Cell(sample) => sample.host.elapsed_ns,
             Record::Capture(_) | Record::Verification(_) => Nanos::ZERO,
         };
@@ -93,9 +88,11 @@ impl Ledger {
     }
 
     /// The time that repeats took.
-    pub(super) fn repeats(&self) -> Nanos {
-        let repeats = self.cells().filter(|sample| sample.attempt > 1);
-        repeats.map(|sample| sample.host.elapsed_ns).sum()
+    pub(super) fn repeats(&self, plan: &Plan) -> Nanos {
+        let of_cells = self.cells().filter(|sample| sample.attempt > 1);
+        let of_activities = self.alone_runs().filter(|alone| alone.attempt > 1);
+        let times = of_cells.map(|sample| sample.host.elapsed_ns);
+        times.chain(of_activities.map(|alone| time_of(alone, plan))).sum()
     }
 
     /// Geometric mean of the baselines' times of a pass: what calibrated work aims at.
@@ -119,12 +116,25 @@ impl Ledger {
         btu_core::analysis::is_settled(plan, &self.records)
     }
 
+    fn alone_runs(&self) -> impl Iterator<Item = &AloneSample> {
+        self.records.iter().filter_map(|record| match record {
+            Record::Alone(alone) => Some(alone),
+            _ => None,
+        })
+    }
+
     fn cells(&self) -> impl DoubleEndedIterator<Item = &CellSample> {
         self.records.iter().filter_map(|record| match record {
             Record::Cell(sample) => Some(&**sample),
             _ => None,
         })
     }
+}
+
+/// What an activity alone took of the run. Where nobody looked at the host: its window and lead-in.
+pub(super) fn time_of(alone: &AloneSample, plan: &Plan) -> Nanos {
+    let unseen = || alone.sample.elapsed_ns + plan.lead_in;
+    alone.host.as_ref().map_or_else(unseen, |host| host.elapsed_ns)
 }
 
 /// Seconds of a statistic as a time.

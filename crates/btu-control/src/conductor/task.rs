@@ -6,6 +6,7 @@ use btu_core::journal::AloneSample;
 use btu_core::journal::Journal;
 use btu_core::sample::ActivitySample;
 use btu_core::sample::Flag;
+use btu_core::sample::HostSample;
 use btu_core::units::Nanos;
 
 /// Something that takes time on the testbed.
@@ -30,19 +31,29 @@ pub struct AloneRun {
     pub pass: u32,
     /// Place in the pass, from 1.
     pub position: u32,
+    /// 1 for the first try.
+    pub attempt: u32,
     /// With calibrated work: the time that the fixed work should take alone.
     pub calibrate_to: Option<Nanos>,
 }
 
 impl AloneRun {
-    /// What it did, as a run that began at this time.
-    pub fn sampled(&self, started_at: String, sample: ActivitySample) -> AloneSample {
+    /// What it did, and the host around it, as a run that began at this time.
+    pub fn sampled(
+        &self,
+        started_at: String,
+        sample: ActivitySample,
+        host: HostSample,
+    ) -> AloneSample {
         AloneSample {
             activity: self.activity.clone(),
             pass: self.pass,
             position: self.position,
+            attempt: self.attempt,
             started_at,
             sample,
+            invalid: host.drift.clone(),
+            host: Some(host),
             flags: Vec::new(),
         }
     }

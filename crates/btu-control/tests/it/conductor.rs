@@ -95,6 +95,72 @@ fn an_invalid_cell_is_repeated_once_and_no_more() {
     assert_eq!(repeated, [(("SEND+DL/audio/cpu".to_owned(), 2), 2)]);
 }
 
+/// How often each activity was run alone in each pass.
+fn alone(records: &[Record]) -> BTreeMap<(String, u32), u32> {
+    let mut counts = BTreeMap::new();
+    for record in records {
+        if let Record::Alone(sample) = record {
+            *counts.entry((sample.activity.as_str().to_owned(), sample.pass)).or_default() += 1;
+        }
+    }
+    counts
+}
+
+/// The base of every slowdown of its pass is watched as the cells are.
+#[test]
+fn an_activity_alone_that_was_disturbed_or_failed_is_repeated_once_and_no_more() {
+    let mut testbed = Simulated::new();
+    testbed.spoil_alone = Box::new(|run, sample| match (run.pass, run.activity.as_str()) {
+        (1, "cpu") => disturb(sample.host.as_mut().unwrap()),
+        (2, "io") => sample.invalid.push("governor changed".into()),
+        (2, "ftp") => sample.sample.failures.push("connection reset".into()),
+        _ => {}
+    });
+    let (_, records) = run(&plan("btu-26"), &mut testbed, Vec::new());
+    let twice: Vec<_> = alone(&records).into_iter().filter(|(_, n)| *n > 1).collect();
+    let of = |name: &str, pass| ((name.to_owned(), pass), 2);
+    assert_eq!(twice, [of("cpu", 1), of("ftp", 2), of("io", 2)]);
+    let attempts = records.iter().filter_map(|record| match record {
+        Record::Alone(sample) if sample.pass == 1 && sample.activity.as_str() == "cpu" => {
+            Some(sample.attempt)
+        }
+        _ => None,
+    });
+    assert_eq!(attempts.collect::<Vec<u32>>(), [1, 2]);
+    assert_eq!(measured(&records).values().max(), Some(&1), "no cell has more runs for it");
+}
+
+#[test]
+fn activities_alone_take_their_repeats_from_the_same_allowance() {
+    let mut testbed = Simulated::new();
+    testbed.spoil_alone = Box::new(|_, sample| disturb(sample.host.as_mut().unwrap()));
+    let (_, records) = run(&plan("btu-26"), &mut testbed, Vec::new());
+    let again = alone(&records).values().filter(|count| **count == 2).count();
+    assert_eq!(again, 4, "2.5 of 5 s in repeats of 530 ms each");
+}
+
+#[test]
+fn an_activity_alone_that_was_due_again_when_the_run_stopped_is_run_again_after_the_resume() {
+    let plan = plan("btu-26");
+    let invalid = |testbed: &mut Simulated| {
+        testbed.spoil_alone = Box::new(|run, sample| {
+            if run.attempt == 1 && run.pass == 1 {
+                sample.invalid.push("governor changed".into());
+            }
+        });
+    };
+    let (mut whole, mut first, mut second) = (Simulated::new(), Simulated::new(), Simulated::new());
+    [&mut whole, &mut first, &mut second].map(invalid);
+    run(&plan, &mut whole, Vec::new());
+    let is_again = |task: &Task| matches!(task, Task::Alone(run) if run.attempt == 2);
+    first.stop_after = whole.tasks.iter().position(is_again).unwrap();
+    let (_, records) = run(&plan, &mut first, Vec::new());
+    assert!(alone(&records).values().all(|count| *count == 1));
+    let (_, records) = run(&plan, &mut second, records);
+    assert_eq!(alone(&records).values().filter(|count| **count == 2).count(), 3);
+    assert_eq!(measured(&records).values().max(), Some(&1));
+}
+
 #[test]
 fn a_cell_that_cannot_come_up_is_tried_twice() {
     let mut testbed = Simulated::new();
@@ -111,12 +177,12 @@ fn a_cell_that_cannot_come_up_is_tried_twice() {
 #[test]
 fn disturbed_cells_are_repeated_while_half_of_the_allowance_lasts_and_invalid_ones_to_its_end() {
     let mut testbed = Simulated::new();
-    testbed.spoil = Box::new(|_, sample| disturb(sample));
+    testbed.spoil = Box::new(|_, sample| disturb(&mut sample.host));
     let (_, records) = run(&plan("btu-26"), &mut testbed, Vec::new());
     let repeats = measured(&records).values().filter(|count| **count == 2).count();
     assert_eq!(repeats, 12, "2.5 of 5 s in repeats of 200 ms each");
     testbed.spoil = Box::new(|run, sample| {
-        disturb(sample);
+        disturb(&mut sample.host);
         if run.pass == 2 {
             sample.invalid.push("lateness p99 900 us, limit 500 us".into());
         }
@@ -363,6 +429,12 @@ fn work_that_could_not_be_calibrated_runs_steadily_beside_comm() {
     failed.sample.units = 0.0;
     failed.sample.failures = vec!["read a file: no such device".to_owned()];
     let mut testbed = Simulated::new();
+    testbed.spoil_alone = Box::new(|run, sample| {
+        if run.activity.as_str() == "io" {
+            sample.sample.units = 0.0;
+            sample.sample.failures.push("read a file: no such device".to_owned());
+        }
+    });
     let (ending, _) = run(&plan, &mut testbed, records);
     assert_eq!(ending, Ending::Complete);
     for run in testbed.cells().into_iter().filter(|run| !run.cell.activity.is_none()) {

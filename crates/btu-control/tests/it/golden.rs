@@ -27,7 +27,7 @@ fn journal(seed: u64) -> String {
     let mut testbed = Simulated::new();
     testbed.spoil = Box::new(|run, sample| {
         if run.attempt == 1 && run.cell.id() == "RECV/ftp/io" {
-            disturb(sample);
+            disturb(&mut sample.host);
         }
     });
     let mut watcher = testbed.watcher();

@@ -33,12 +33,15 @@ pub(crate) fn plan(edition: &str) -> Plan {
 }
 
 pub(crate) type Spoil = Box<dyn FnMut(&CellRun, &mut CellSample)>;
+pub(crate) type SpoilAlone = Box<dyn FnMut(&AloneRun, &mut AloneSample)>;
 
 /// Answers every task; `spoil` may change a cell's sample, `stop_after` interrupts.
 pub(crate) struct Simulated {
     pub(crate) clock: Rc<Shared<u64>>,
     pub(crate) cell_time: Nanos,
     pub(crate) spoil: Spoil,
+    /// The same of an activity alone.
+    pub(crate) spoil_alone: SpoilAlone,
     pub(crate) stop_after: usize,
     pub(crate) tasks: Vec<Task>,
     pub(crate) mismatch: Option<String>,
@@ -52,6 +55,7 @@ impl Simulated {
             clock: Rc::default(),
             cell_time: Nanos::from_millis(200),
             spoil: Box::new(|_, _| {}),
+            spoil_alone: Box::new(|_, _| {}),
             stop_after: usize::MAX,
             tasks: Vec::new(),
             mismatch: None,
@@ -83,14 +87,12 @@ impl Runner for Simulated {
     fn alone(&mut self, run: &AloneRun) -> Option<AloneSample> {
         self.spend(Task::Alone(run.clone()), Nanos::from_millis(500))?;
         let elapsed_ns = run.calibrate_to.unwrap_or(Nanos::from_millis(500));
-        Some(AloneSample {
-            activity: run.activity.clone(),
-            pass: run.pass,
-            position: run.position,
-            started_at: String::new(),
-            sample: ActivitySample { units: 100.0, elapsed_ns, ..ActivitySample::default() },
-            flags: Vec::new(),
-        })
+        let sample = ActivitySample { units: 100.0, elapsed_ns, ..ActivitySample::default() };
+        let elapsed_ns = elapsed_ns + Nanos::from_millis(30);
+        let host = HostSample { elapsed_ns, ..HostSample::default() };
+        let mut sample = run.sampled(String::new(), sample, host);
+        (self.spoil_alone)(run, &mut sample);
+        Some(sample)
     }
 
     fn cell(&mut self, run: &CellRun) -> Option<CellSample> {
@@ -144,8 +146,8 @@ fn sample(run: &CellRun, time: Nanos) -> CellSample {
 }
 
 /// Something else takes half of a CPU.
-pub(crate) fn disturb(sample: &mut CellSample) {
-    sample.host.foreign_cpu_ns = Some(Nanos::new(sample.host.elapsed_ns.count() / 2));
+pub(crate) fn disturb(host: &mut HostSample) {
+    host.foreign_cpu_ns = Some(Nanos::new(host.elapsed_ns.count() / 2));
 }
 
 pub(crate) struct Clock {

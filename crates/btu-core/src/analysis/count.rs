@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::AloneRun;
 use super::ScoredRun;
+use crate::anomaly;
 use crate::cell::ActivityName;
 use crate::cell::Cell;
 use crate::journal::AloneSample;
@@ -35,22 +36,36 @@ pub struct CountedRun<'j> {
     pub idle: Option<String>,
     /// Why the run should not count, though it is the best there is.
     pub invalid: Vec<String>,
+    /// What speaks against the base of its slowdown.
+    pub base_doubt: Option<String>,
 }
 
-/// Each activity alone, one entry per pass; runs of one pass are summed.
+/// Each activity alone, one entry per pass: of several attempts the one that counts.
 pub(super) fn alone_runs(plan: &Plan, records: &[Record]) -> Vec<AloneRun> {
-    let mut runs: BTreeMap<(u32, &ActivityName), AloneRun> = BTreeMap::new();
+    let mut attempts: BTreeMap<(u32, &ActivityName), Vec<&AloneSample>> = BTreeMap::new();
     for record in records {
-        if let Record::Alone(AloneSample { pass, activity, sample, .. }) = record {
-            let nothing = || AloneRun::nothing(activity, *pass);
-            let run = runs.entry((*pass, activity)).or_insert_with(nothing);
-            run.units += sample.units;
-            run.elapsed += sample.elapsed_ns;
-            run.failures.extend(sample.failures.iter().cloned());
+        if let Record::Alone(sample) = record {
+            attempts.entry((sample.pass, &sample.activity)).or_default().push(sample);
         }
     }
-    let rated = |run: AloneRun| AloneRun { rate_per_s: base_rate(plan, &run), ..run };
-    runs.into_values().map(rated).collect()
+    attempts.into_values().filter_map(|attempts| base(plan, &attempts)).collect()
+}
+
+fn base(plan: &Plan, attempts: &[&AloneSample]) -> Option<AloneRun> {
+    let AloneSample { activity, pass, sample, host, invalid, .. } =
+        AloneSample::that_counts(attempts)?;
+    let run = AloneRun {
+        activity: activity.clone(),
+        pass: *pass,
+        units: sample.units,
+        elapsed: sample.elapsed_ns,
+        rate_per_s: None,
+        failures: sample.failures.clone(),
+        attempts: u32::try_from(attempts.len()).unwrap_or(u32::MAX),
+        invalid: invalid.clone(),
+        disturbance: host.as_ref().and_then(anomaly::disturbance),
+    };
+    Some(AloneRun { rate_per_s: base_rate(plan, &run), ..run })
 }
 
 /// An activity that fails stops working while its window goes on: that is a rate below the true one,
@@ -62,10 +77,14 @@ fn base_rate(plan: &Plan, run: &AloneRun) -> Option<f64> {
 }
 
 impl AloneRun {
-    fn nothing(activity: &ActivityName, pass: u32) -> Self {
-        let activity = activity.clone();
-        let (units, elapsed) = (0.0, Nanos::ZERO);
-        Self { activity, pass, units, elapsed, rate_per_s: None, failures: Vec::new() }
+    /// What speaks against it as a base, in words: the slowdowns by it are too small where it was slowed.
+    fn doubt(&self) -> Option<String> {
+        let Self { activity, pass, .. } = self;
+        if self.invalid.is_empty() {
+            let why = self.disturbance.as_ref()?;
+            return Some(format!("{activity} alone in pass {pass} was disturbed: {why}"));
+        }
+        Some(format!("{activity} alone in pass {pass} is invalid: {}", self.invalid.join("; ")))
     }
 }
 
@@ -97,7 +116,8 @@ pub(super) fn of_one<'j>(
     count(plan, &[sample], &[], emulator_rate)
 }
 
-/// The last valid attempt; else the last one, which then says why it should not count.
+/// The last attempt that is not void: a repeat that failed takes nothing from what was measured before
+/// it. Else the last valid one, else the last, which then says why it should not count.
 fn count<'j>(
     plan: &Plan,
     attempts: &[&'j CellSample],
@@ -113,10 +133,14 @@ fn count<'j>(
     let made = u32::try_from(attempts.len()).unwrap_or(u32::MAX);
     let mut judged: Vec<_> = attempts.iter().map(judged).collect();
     let last_valid = judged.iter().rposition(|(_, invalid, _)| invalid.is_empty());
-    let chosen = last_valid.or(judged.len().checked_sub(1))?;
+    let measured =
+        judged.iter().rposition(|(sample, invalid, _)| invalid.is_empty() && !sample.is_void());
+    let chosen = measured.or(last_valid).or(judged.len().checked_sub(1))?;
     let (sample, invalid, verdict) = judged.swap_remove(chosen);
-    let Figures { scored, censored, idle } = figures(plan, sample, bases, made);
-    let mut run = CountedRun { sample, scored, verdict, censored, idle, invalid };
+    let base = AloneRun::of(bases, sample.pass, &sample.cell.activity);
+    let Figures { scored, censored, idle } = figures(plan, sample, base, made);
+    let base_doubt = base.and_then(AloneRun::doubt);
+    let mut run = CountedRun { sample, scored, verdict, censored, idle, invalid, base_doubt };
     run.flag_itself();
     Some(run)
 }
@@ -136,11 +160,10 @@ struct Figures {
     idle: Option<String>,
 }
 
-fn figures(plan: &Plan, sample: &CellSample, bases: &[AloneRun], attempts: u32) -> Figures {
+fn figures(plan: &Plan, sample: &CellSample, base: Option<&AloneRun>, attempts: u32) -> Figures {
     let (bits, elapsed, censored) = traffic(plan, sample);
     let work = sample.activity_sample.as_ref().filter(|_| !sample.cell.activity.is_none());
     let (rate, idle) = work.map_or((None, None), |work| loaded_rate(sample, work));
-    let base = AloneRun::of(bases, sample.pass, &sample.cell.activity);
     let base = base.and_then(|base| base.rate_per_s);
     let scored = ScoredRun {
         cell: sample.cell.clone(),

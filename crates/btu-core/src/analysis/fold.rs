@@ -70,7 +70,7 @@ pub fn analyse(journal: &Journal) -> Analysis {
         pass_btu_mbps: btu.passes,
         complete_passes,
         complete,
-        partial: plan.partial || missing_cells > 0,
+        partial: plan.partial == Some(true) || missing_cells > 0,
         not_rankable_reasons,
         warnings: warnings(journal, missing_cells),
         second_runs: second_runs(journal, |_| Err("the packets were not read".to_owned())),

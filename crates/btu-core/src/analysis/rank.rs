@@ -31,6 +31,8 @@ impl Grounds<'_> {
             self.unfinished(),
             self.too_few_passes(),
             self.failed_base(),
+            self.invalid_base(2.., "are invalid after their repeat"),
+            self.invalid_base(..2, NOT_REPEATED),
             self.missing_base(),
             self.uneven_penalty(),
             self.build(),
@@ -69,9 +71,10 @@ impl Grounds<'_> {
     fn partial(&self) -> Option<String> {
         let all = self.journal.plan.cells().len();
         match (self.journal.plan.partial, self.missing_cells) {
-            (true, _) => Some("partial: the matrix is smaller than the edition's".to_owned()),
-            (false, 0) => None,
-            (false, missing) => Some(format!("partial: {missing} of {all} cells have no run")),
+            (Some(true), _) => Some("partial: the matrix is smaller than the edition's".to_owned()),
+            (_, missing @ 1..) => Some(format!("partial: {missing} of {all} cells have no run")),
+            (None, 0) => Some(UNKNOWN_MATRIX.to_owned()),
+            (Some(false), 0) => None,
         }
     }
 
@@ -94,6 +97,18 @@ impl Grounds<'_> {
         Some(format!(
             "{n} of {all} runs of an activity alone did not work as asked; the first is {activity}, \
              pass {pass}: {cause}"
+        ))
+    }
+
+    /// How many bases of so many attempts are invalid, and the first of them.
+    fn invalid_base(&self, attempts: impl RangeBounds<u32>, what: &str) -> Option<String> {
+        let is_invalid =
+            |base: &&AloneRun| attempts.contains(&base.attempts) && !base.invalid.is_empty();
+        let AloneRun { activity, pass, invalid, .. } = self.bases.iter().find(is_invalid)?;
+        let (n, all) = (self.bases.iter().filter(is_invalid).count(), self.bases.len());
+        let cause = invalid.join("; ");
+        Some(format!(
+            "{n} of {all} runs of an activity alone {what}; the first is {activity}, pass {pass}: {cause}"
         ))
     }
 
@@ -190,6 +205,10 @@ impl Grounds<'_> {
 
 /// What runs have whose activity did nothing.
 const IDLE: &str = "have a slowdown that is a lower bound (no unit of the activity was finished, and counts as one)";
+
+/// What a plan cannot be asked that another build made, before plans said it themselves.
+const UNKNOWN_MATRIX: &str =
+    "nothing says whether the matrix is the edition's: this program does not have that edition";
 
 /// What became of invalid runs that have no second attempt.
 const NOT_REPEATED: &str =

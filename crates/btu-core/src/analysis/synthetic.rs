@@ -58,8 +58,11 @@ pub(crate) fn alone(activity: &str, pass: u32, rate_per_s: f64) -> Record {
         activity: ActivityName::new(activity),
         pass,
         position: 1,
+        attempt: 1,
         started_at: STARTED.into(),
         sample: work(rate_per_s, Nanos::from_secs(2)),
+        host: None,
+        invalid: Vec::new(),
         flags: Vec::new(),
     })
 }

@@ -15,6 +15,7 @@ use crate::journal::Record;
 use crate::plan::Plan;
 use crate::sample::CellSample;
 use crate::sample::DirectionSample;
+use crate::sample::HostSample;
 use crate::sample::Outcome;
 use crate::sample::VerificationSample;
 use crate::score::score_table;
@@ -170,6 +171,69 @@ fn an_activity_that_failed_alone_is_no_base_and_says_why() {
     );
 }
 
+/// `cpu` alone in pass 1 as `change` leaves it, beside an untouched pass 2.
+fn base_of_pass_1(change: impl Fn(&mut crate::journal::AloneSample)) -> Journal {
+    let mut journal = passes(&[1, 1]);
+    let Some(Record::Alone(base)) = journal.records.first_mut() else { unreachable!() };
+    base.host = Some(HostSample { elapsed_ns: Nanos::from_secs(2), ..HostSample::default() });
+    change(base);
+    journal
+}
+
+fn bases_doubted(analysis: &Analysis) -> Vec<(u32, String)> {
+    let doubt = |run: &ScoredRun| {
+        let flag = run.flags.iter().find(|flag| flag.name == "base-disturbed")?;
+        Some((run.pass, flag.detail.clone()))
+    };
+    analysis.runs.iter().filter_map(doubt).collect()
+}
+
+/// A base that was slowed flatters every slowdown of its pass: its four loaded cells say so.
+#[test]
+fn a_disturbed_base_is_told_by_the_cells_of_its_pass_and_by_no_others() {
+    let disturbed = base_of_pass_1(|base| {
+        base.host.as_mut().unwrap().foreign_cpu_ns = Some(Nanos::from_millis(500));
+    });
+    let found = bases_doubted(&analyse(&disturbed));
+    assert_eq!(found.iter().map(|(pass, _)| *pass).collect::<Vec<_>>(), [1; 4]);
+    assert_eq!(
+        found[0].1,
+        "cpu alone in pass 1 was disturbed: other programs used 25.0 % > 2 % of a CPU"
+    );
+    assert_eq!(analyse(&disturbed).not_rankable_reasons, Vec::<String>::new());
+    assert!(bases_doubted(&analyse(&base_of_pass_1(|_| ()))).is_empty());
+    assert!(
+        bases_doubted(&analyse(&passes(&[1, 1]))).is_empty(),
+        "an earlier journal says nothing"
+    );
+}
+
+#[test]
+fn an_invalid_base_counts_flagged_and_is_not_rankable() {
+    let mut journal = base_of_pass_1(|base| base.invalid.push("governor changed".into()));
+    let found = analyse(&journal);
+    assert_eq!(bases_doubted(&found)[0].1, "cpu alone in pass 1 is invalid: governor changed");
+    assert_eq!(found.runs[0].slowdown, Some(1.25));
+    assert_reason(&found, "1 of 2 runs of an activity alone are invalid and not repeated");
+    let mut again = journal.records[0].clone();
+    let Record::Alone(sample) = &mut again else { unreachable!() };
+    sample.attempt = 2;
+    journal.records.push(again.clone());
+    assert_reason(
+        &analyse(&journal),
+        "1 of 2 runs of an activity alone are invalid after their repeat; the first is cpu, pass 1: \
+         governor changed",
+    );
+    let Record::Alone(sample) = &mut again else { unreachable!() };
+    (sample.attempt, sample.invalid) = (2, Vec::new());
+    sample.sample.units *= 2.0;
+    journal.records.pop();
+    journal.records.push(again.clone());
+    let found = analyse(&journal);
+    assert_eq!((found.activity_runs[0].attempts, found.runs[0].slowdown), (2, Some(2.5)));
+    assert_eq!(found.not_rankable_reasons, Vec::<String>::new());
+}
+
 /// Work that met its cap was timed to there: its rate is one, and the result says what happened.
 #[test]
 fn fixed_work_that_met_its_cap_keeps_its_rate_and_is_not_rankable() {
@@ -195,6 +259,24 @@ fn the_last_valid_attempt_counts() {
     assert_close(Some(found.cells[0].goodput_mbps), 32.0);
     assert_eq!(found.runs[0].attempts, 2);
     assert_eq!(found.not_rankable_reasons, Vec::<String>::new());
+}
+
+/// The first attempt was whole and only disturbed; its repeat could not connect.
+#[test]
+fn a_repeat_that_failed_does_not_replace_what_was_measured() {
+    let mut journal = passes(&[1]);
+    let mut second = run(&journal.plan, "SEND/telnet/cpu", 1, 32, 80.0);
+    (second.attempt, second.comm) = (2, None);
+    second.outcome = Outcome::Failed { reason: "connect 10.0.0.2: refused".into() };
+    journal.records.push(second.clone().into());
+    let found = analyse(&journal);
+    assert_close(Some(found.cells[0].goodput_mbps), 2.0);
+    assert_eq!((found.runs[0].attempt, found.runs[0].attempts), (1, 2));
+    assert!(!found.runs[0].capped, "{:?}", found.runs[0].flags);
+    assert_eq!(found.not_rankable_reasons, Vec::<String>::new());
+    // Of two that measured nothing, the one that is not invalid says so with its cap.
+    first(&mut journal, "SEND/telnet/cpu").invalid.push("late".into());
+    assert!(analyse(&journal).runs[0].capped);
 }
 
 #[test]
@@ -381,9 +463,12 @@ fn what_must_not_be_ranked_says_why() {
     few.plan.passes.min = 5;
     assert_reason(&analyse(&few), "1 of 5 passes are complete");
     let mut partial = passes(&[1]);
-    partial.plan.partial = true;
+    partial.plan.partial = Some(true);
     assert_reason(&analyse(&partial), "smaller than the edition's");
     assert!(analyse(&partial).partial);
+    partial.plan.partial = None;
+    assert_reason(&analyse(&partial), "nothing says whether the matrix is the edition's");
+    assert!(!analyse(&partial).partial);
     let mut memory = passes(&[1]);
     memory.hosts.placement.insert("io_in_memory".into(), Fact::known(true));
     assert_reason(&analyse(&memory), "in memory");

@@ -4,12 +4,14 @@ use super::Evidence;
 use super::Rule;
 use super::Weight;
 use super::evidence::CellRuns;
+use super::evidence::compared;
 use crate::cell::Case;
 use crate::words::beyond;
 
 pub(super) const RULE: Rule = Rule {
     name: "asymmetry",
-    about: "SEND and RECV of the same size and activity differ by more than 2 times",
+    about: "SEND and RECV of the same size and activity differ by more than 2 times, with the \
+            whole 95 % interval of at least 3 repeats of each (Welch's test on logs)",
     weight: Weight::Abnormal,
     find: |evidence| evidence.each_cell(|cell| judge(evidence, cell)),
 };
@@ -28,7 +30,8 @@ fn judge(evidence: &Evidence<'_>, cell: &CellRuns<'_>) -> Option<String> {
     };
     let other = evidence.cells.iter().find(is_other)?;
     let ratio = other.goodput_mbps / cell.goodput_mbps;
-    (ratio > MOST).then(|| {
+    let found = compared(&cell.goodputs, &other.goodputs)?;
+    (found.interval.low > MOST).then(|| {
         let (own, others) = (cell.goodput_mbps, other.goodput_mbps);
         let beyond = beyond(ratio, '>', MOST, 1, "");
         format!("{opposite} carries {others:.3} Mb/s, {beyond} times this cell's {own:.3} Mb/s")

@@ -7,11 +7,13 @@ use super::Subject;
 use crate::analysis::CountedRun;
 use crate::cell::Cell;
 use crate::plan::Plan;
+use crate::stats::Comparison;
 use crate::stats::Dispersion;
 use crate::stats::geometric_mean;
 use crate::stats::logs;
 use crate::stats::mean_and_sd;
 use crate::stats::robust_cv;
+use crate::stats::welch_on_logs;
 use crate::units::Nanos;
 
 /// The runs of a journal that count.
@@ -36,7 +38,9 @@ pub struct CellRuns<'e> {
     pub goodputs: Vec<f64>,
     /// Geometric mean of the goodputs.
     pub goodput_mbps: f64,
-    /// Geometric mean of the slowdowns.
+    /// The slowdowns of its passes.
+    pub slowdowns: Vec<f64>,
+    /// Their geometric mean.
     pub slowdown: Option<f64>,
     /// Robust coefficient of variation of the goodputs; `None` of a single run.
     spread: Option<f64>,
@@ -100,7 +104,16 @@ impl<'e> CellRuns<'e> {
         let (goodput_mbps, slowdown) = (geometric_mean(&goodputs)?, geometric_mean(&slowdowns));
         let spread = robust_cv(&goodputs);
         let deviation = logs(&goodputs).and_then(|logs| mean_and_sd(&logs)).map(|(_, sd)| sd);
-        Some(Self { cell, runs: places, goodputs, goodput_mbps, slowdown, spread, deviation })
+        Some(Self {
+            cell,
+            runs: places,
+            goodputs,
+            goodput_mbps,
+            slowdowns,
+            slowdown,
+            spread,
+            deviation,
+        })
     }
 
     /// Robust coefficient of variation of the goodputs.
@@ -114,6 +127,15 @@ impl<'e> CellRuns<'e> {
         same && self.cell.application != other.cell.application
     }
 }
+
+/// How the second repeats compare with the first (Welch's test on logs): `None` under 3 of each, which say
+/// little of what chance does.
+pub(super) fn compared(first: &[f64], second: &[f64]) -> Option<Comparison> {
+    let many = first.len().min(second.len()) >= LEAST_REPEATS;
+    many.then(|| welch_on_logs(first, second)).flatten()
+}
+
+const LEAST_REPEATS: usize = 3;
 
 /// `part` of `whole` in percent; `None` for no time.
 pub(super) fn percent(part: Nanos, whole: Nanos) -> Option<f64> {

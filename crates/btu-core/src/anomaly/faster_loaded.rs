@@ -4,13 +4,13 @@ use super::Evidence;
 use super::Rule;
 use super::Weight;
 use super::evidence::CellRuns;
+use super::evidence::compared;
 use crate::analysis::cpu_s_per_gb;
 use crate::analysis::writes_per_segment;
 use crate::sample::CommSample;
 use crate::sample::EndSample;
 use crate::stats::Comparison;
 use crate::stats::median;
-use crate::stats::welch_on_logs;
 
 /// The name of the flag.
 pub const FASTER_LOADED: &str = "faster-loaded";
@@ -25,7 +25,7 @@ pub(super) const RULE: Rule = Rule {
 
 fn judge(evidence: &Evidence<'_>, cell: &CellRuns<'_>) -> Option<String> {
     let idle = evidence.cells.iter().find(|other| is_idle_of(other, cell))?;
-    let found = compared(idle, cell).filter(|found| is_faster(*found))?;
+    let found = compared(&idle.goodputs, &cell.goodputs).filter(|found| is_faster(*found))?;
     let [was, is] = [idle, cell].map(|cell| Cost::of(evidence, cell));
     Some(format!(
         "{:.2} times the {:.3} Mb/s of the idle host (95 % interval {:.2} to {:.2}); {}",
@@ -40,11 +40,6 @@ fn judge(evidence: &Evidence<'_>, cell: &CellRuns<'_>) -> Option<String> {
 fn is_idle_of(idle: &CellRuns<'_>, cell: &CellRuns<'_>) -> bool {
     let same = idle.cell.case == cell.cell.case && idle.cell.application == cell.cell.application;
     same && idle.cell.activity.is_none() && !cell.cell.activity.is_none()
-}
-
-fn compared(idle: &CellRuns<'_>, cell: &CellRuns<'_>) -> Option<Comparison> {
-    let many = idle.runs.len().min(cell.runs.len()) >= LEAST_REPEATS;
-    many.then(|| welch_on_logs(&idle.goodputs, &cell.goodputs)).flatten()
 }
 
 /// One of 100 cells that are as fast as idle is called faster: chance takes half of the two sides.
@@ -119,7 +114,6 @@ fn per_gb(count: u64, bytes: u64) -> Option<f64> {
     (bytes > 0).then(|| count as f64 / (bytes as f64 / 1e9))
 }
 
-const LEAST_REPEATS: usize = 3;
 const MOST_CHANCE: f64 = 0.02;
 /// Less than these differs from cell to cell of an idle host, too.
 const LEAST_SLEEPS: f64 = 1.5;

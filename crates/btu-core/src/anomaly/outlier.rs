@@ -6,9 +6,9 @@ use super::Rule;
 use super::Subject;
 use super::Weight;
 use super::evidence::percent;
+use super::retransmissions;
 use crate::analysis::CountedRun;
 use crate::cell::Role;
-use crate::sample::ConnectionSample;
 use crate::stats::Severity;
 use crate::stats::median;
 use crate::stats::outliers_on_logs;
@@ -52,7 +52,6 @@ fn hints(run: &CountedRun<'_>) -> Vec<String> {
     let host = &run.sample.host;
     let share = |time: Option<_>| time.and_then(|time| percent(time, host.elapsed_ns));
     let connections = || run.sample.comm.iter().flat_map(|comm| &comm.connections);
-    let again: u64 = connections().filter_map(ConnectionSample::retransmissions).sum();
     let waited = connections()
         .flat_map(|one| [&one.sender, &one.receiver])
         .filter(|end| end.role == Role::Test)
@@ -62,7 +61,7 @@ fn hints(run: &CountedRun<'_>) -> Vec<String> {
         found.filter(|found| *found > least).map(|found| format!("{found:.1} % {what}"))
     };
     [
-        (again > 0).then(|| format!("{again} retransmissions")),
+        retransmissions::unexplained(run),
         hint(share(host.steal_ns), 1.0, "of the window stolen by the hypervisor"),
         hint(share(host.foreign_cpu_ns), 2.0, "of a CPU used by other programs"),
         hint(Some(waited), 5.0, "of the window waiting for a CPU"),

@@ -114,8 +114,9 @@ impl RunLabel {
     }
 
     fn alone(sample: &AloneSample) -> Self {
-        let AloneSample { pass, position, activity, .. } = sample;
-        Self { pass: *pass, position: *position, attempt: 1, cell: format!("{activity} alone") }
+        let AloneSample { pass, position, attempt, activity, .. } = sample;
+        let cell = format!("{activity} alone");
+        Self { pass: *pass, position: *position, attempt: *attempt, cell }
     }
 }
 
@@ -160,6 +161,10 @@ fn account_alone(alone: &AloneSample) -> [u8; 32] {
     let ActivitySample { elapsed_ns, units, failures, .. } = &alone.sample;
     let mut hasher = blake3::Hasher::new();
     add(&mut hasher, &(elapsed_ns, units, failures.len(), names(&alone.flags)));
+    // Nothing where there is none: so it was stated before anybody looked for causes.
+    if !alone.invalid.is_empty() {
+        add(&mut hasher, &alone.invalid.len());
+    }
     *hasher.finalize().as_bytes()
 }
 
@@ -246,6 +251,8 @@ mod tests {
         };
         assert!(!signed(|alone, _| alone.sample.units /= 2.0));
         assert!(!signed(|alone, _| alone.sample.failures.push("reset".into())));
+        assert!(!signed(|alone, _| alone.invalid.push("MTU changed".into())));
+        assert!(!signed(|alone, _| alone.attempt = 2));
         assert!(!signed(|_, sample| sample.outcome = Outcome::Complete));
         assert!(!signed(|_, sample| sample.invalid.clear()));
         assert!(!signed(|_, sample| sample.flags.clear()));

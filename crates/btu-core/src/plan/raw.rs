@@ -15,6 +15,8 @@ pub(super) struct RawPlan {
     pub(super) edition: Text,
     pub(super) edition_hash: Text,
     pub(super) preset: Text,
+    /// What the program that made the plan knew of its edition; this build asks its own, where it has it.
+    pub(super) partial: Option<bool>,
     pub(super) testbed_class: Text,
     pub(super) seed: Option<u64>,
     #[serde(default)]

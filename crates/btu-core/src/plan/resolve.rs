@@ -107,7 +107,7 @@ impl Plan {
         plan.captured = choices.captured.unwrap_or(plan.captured);
         let whole = reader.matrix(&RawMatrix::default(), &base.matrix)?;
         plan.restrict(choices, words, &whole)?;
-        plan.partial = !plan.matrix().holds(&whole);
+        plan.partial = Some(!plan.matrix().holds(&whole));
         let larger = !whole.holds(&plan.matrix());
         plan.preset = if changed || larger { "custom".to_owned() } else { preset_name };
         Ok(plan)
@@ -272,7 +272,7 @@ pub(super) fn assemble(
         cases,
         applications,
         activities,
-        partial: false,
+        partial: None,
         amount: amount(&time, reader)?,
         work: work(&time, reader)?,
         lead_in: reader.time("time.lead_in", &time.lead_in, &bounds::LEAD_IN)?,

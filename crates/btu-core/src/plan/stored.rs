@@ -57,6 +57,7 @@ fn foreign(own: RawPlan, reader: &Reader<'_>) -> Result<Plan, PlanError> {
     let edition = spelled(own.edition.as_ref());
     let edition_hash = spelled(own.edition_hash.as_ref());
     let preset = spelled(own.preset.as_ref());
+    let partial = own.partial;
     let base = RawEdition {
         name: toml::Spanned::new(0..0, edition.clone()),
         matrix: own.matrix.clone(),
@@ -68,7 +69,7 @@ fn foreign(own: RawPlan, reader: &Reader<'_>) -> Result<Plan, PlanError> {
         preset: BTreeMap::new(),
     };
     let plan = assemble(own, &base, &RawPreset::default(), &EDITIONS[0], reader)?;
-    Ok(Plan { edition, edition_hash, preset, ..plan })
+    Ok(Plan { edition, edition_hash, preset, partial, ..plan })
 }
 
 fn spelled(text: Option<&toml::Spanned<String>>) -> String {
@@ -149,6 +150,21 @@ mod tests {
         let text: Vec<String> = text.lines().map(most).collect();
         let read = Plan::stored("plan.toml", &text.join("\n")).unwrap();
         assert!(read.estimate() <= read.estimate_max() && read.time_cap() > Nanos::ZERO);
+    }
+
+    /// Whether the matrix is the edition's is known where that edition is: the plan itself has to say it.
+    #[test]
+    fn a_part_of_an_edition_that_this_build_does_not_have_stays_a_part() {
+        let part = Choices { cases: Some(&["SEND".to_owned()]), ..Choices::default() };
+        for (choices, partial) in [(part, true), (Choices::default(), false)] {
+            let text = plan(&choices).to_toml();
+            let foreign = text.replacen("edition_hash = \"", "edition_hash = \"0", 1);
+            let read = |text: &str| Plan::stored("plan.toml", text).unwrap().partial;
+            assert_eq!([read(&text), read(&foreign)], [Some(partial); 2]);
+            let silent = |text: &str| text.replacen(&format!("partial = {partial}\n"), "", 1);
+            assert_eq!(read(&silent(&text)), Some(partial), "this build has the edition");
+            assert_eq!(read(&silent(&foreign)), None);
+        }
     }
 
     #[test]

@@ -149,7 +149,7 @@ fn every_preset_of_every_edition_is_legal_and_complete() {
     for (edition, official, preset) in names {
         let choices = Choices { edition: Some(edition), official, ..Choices::default() };
         let plan = resolve(&choices).unwrap();
-        assert_eq!((plan.preset.as_str(), plan.partial), (preset, false));
+        assert_eq!((plan.preset.as_str(), plan.partial), (preset, Some(false)));
         assert_eq!((plan.cases.len(), plan.applications.len(), plan.activities.len()), (6, 5, 3));
     }
 }
@@ -176,7 +176,7 @@ fn the_canonical_text_repeats_the_plan() {
     }
     let partial = Choices { cases: Some(&["RECV".to_owned()]), ..Choices::default() };
     let partial = resolve(&partial).unwrap();
-    assert!(partial.partial);
+    assert_eq!(partial.partial, Some(true));
     assert_eq!(own(&partial.to_toml()), Ok(partial));
 }
 
@@ -198,14 +198,14 @@ fn an_own_application_is_measured_but_custom() {
         .unwrap();
     let names: Vec<&str> = plan.applications.iter().map(|a| a.name.as_str()).collect();
     assert_eq!(names, ["rpc", "video"]);
-    assert!(plan.partial);
+    assert_eq!(plan.partial, Some(true));
 }
 
 /// As it is started, and as it is read from its result.
 #[track_caller]
 fn assert_kind(plan: &Plan, preset: &str, partial: bool) {
     for plan in [plan, &own(&plan.to_toml()).unwrap()] {
-        assert_eq!((plan.preset.as_str(), plan.partial), (preset, partial));
+        assert_eq!((plan.preset.as_str(), plan.partial), (preset, Some(partial)));
     }
 }
 

@@ -181,6 +181,9 @@ impl Plan {
         for (key, value) in texts {
             put(out, key, value);
         }
+        if let Some(partial) = self.partial {
+            let _ = writeln!(out, "partial = {partial}");
+        }
         let _ = writeln!(out, "seed = {}", self.seed);
     }
 

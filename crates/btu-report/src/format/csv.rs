@@ -128,7 +128,9 @@ fn alone_row(sample: &AloneSample) -> [String; COLUMNS.len()] {
     row[4] = text(sample.activity.as_str());
     row[5] = sample.pass.to_string();
     row[6] = sample.position.to_string();
+    row[7] = sample.attempt.to_string();
     row[8] = text(&sample.started_at);
+    row[10] = text(&sample.invalid.join("; "));
     if !sample.sample.failures.is_empty() {
         row[9] = text(&format!("failed: {}", sample.sample.failures.join("; ")));
     }

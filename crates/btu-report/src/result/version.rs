@@ -3,7 +3,7 @@
 //! Semantic: added keys and rules raise the minor version, keys that go or mean something else the major one.
 
 /// Version of the shape of a run's `result.json`.
-pub const SCHEMA_VERSION: &str = "1.2.0";
+pub const SCHEMA_VERSION: &str = "1.3.0";
 /// Version of the shape of a ping-pong's `result.json`.
 pub const PINGPONG_SCHEMA_VERSION: &str = "1.5.0";
 /// Version of the shape of a traffic measurement's `result.json`.
@@ -45,7 +45,7 @@ static TRAFFIC: LaterKeys = LaterKeys(&[
 
 /// The rules whose flags and remarks came after the first version of a run's result, each with the minor version that
 /// brought it.
-static LATER_RULES: &[(u32, &str)] = &[(2, "faster-loaded")];
+static LATER_RULES: &[(u32, &str)] = &[(2, "faster-loaded"), (3, "base-disturbed")];
 
 /// True for the name of a rule that a run's result of `minor` does not know.
 pub(crate) fn is_later_rule(minor: u32, name: &str) -> bool {

@@ -60,7 +60,11 @@ fn comparability(run: &Run<'_>) -> Vec<Pair> {
         Pair::new("Testbed class", &plan.testbed_class),
         Pair::new(
             "Matrix",
-            if plan.partial { "smaller than the edition's" } else { "the edition's" },
+            match plan.partial {
+                Some(true) => "smaller than the edition's",
+                Some(false) => "the edition's",
+                None => "not known whether it is the edition's, which this program does not have",
+            },
         ),
         Pair::new("Link", link(&plan.link)),
         Pair::new(

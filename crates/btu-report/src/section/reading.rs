@@ -97,7 +97,8 @@ fn score(plan: &Plan) -> String {
         1 => "1 host activity".to_owned(),
         count => format!("{count} host activities"),
     };
-    let partial = if plan.partial { " This is a part of the edition's matrix." } else { "" };
+    let partial =
+        if plan.partial == Some(true) { " This is a part of the edition's matrix." } else { "" };
     format!(
         "bits to the user, in Mb/s (10^6 bit/s): what applications of the busy host get over the \
          network. Geometric mean over {cases} of communication, {activities} and {applications}, \

@@ -101,7 +101,10 @@ fn slot(record: &Record) -> Option<(Slot, u32)> {
     match record {
         Record::Alone(alone) => {
             let (pass, position) = (alone.pass, alone.position);
-            Some((Slot { pass, position, step: Step::Alone(alone.activity.clone()) }, 1))
+            Some((
+                Slot { pass, position, step: Step::Alone(alone.activity.clone()) },
+                alone.attempt,
+            ))
         }
         Record::Cell(sample) => {
             let (pass, position) = (sample.pass, sample.position);

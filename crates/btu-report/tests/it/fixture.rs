@@ -147,8 +147,11 @@ fn alone(plan: &Plan, pass: u32) -> impl Iterator<Item = Record> {
             activity: activity.clone(),
             pass,
             position,
+            attempt: 1,
             started_at: moment(pass, position),
             sample: work(activity, 0.5, 1.0),
+            host: None,
+            invalid: Vec::new(),
             flags: Vec::new(),
         })
     })

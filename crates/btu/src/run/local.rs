@@ -150,8 +150,10 @@ impl Runner for LocalRunner {
         }
         let place = place(&self.testbed, Role::Test);
         let cancel = self.interrupt.flag();
-        let sample = orders::alone(&self.plan, run, &self.activities, &place, cancel)?;
-        Some(run.sampled(started_at, sample))
+        let before = observe(&self.files);
+        let sample = orders::alone(&self.plan, run, &self.activities, &place, cancel);
+        let host = before.finish(&self.files);
+        Some(run.sampled(started_at, sample?, host))
     }
 
     fn cell(&mut self, run: &CellRun) -> Option<CellSample> {

@@ -278,14 +278,17 @@ impl Runner for RemoteRunner {
         loop {
             let started_at = timestamp();
             let (place, cancel) = (Place::here(Role::Test), self.interrupt.flag());
-            let sample = orders::alone(&self.plan, run, &self.activities, &place, cancel)?;
+            let before = observe(&self.files);
+            let sample = orders::alone(&self.plan, run, &self.activities, &place, cancel);
+            let host = before.finish(&self.files);
+            let sample = sample?;
             if let Some((role, fault)) = self.silent_agent() {
                 if !self.is_tried_again(&mut losses, role, &fault) {
                     return None;
                 }
                 continue;
             }
-            return Some(run.sampled(started_at, sample));
+            return Some(run.sampled(started_at, sample, host));
         }
     }
 

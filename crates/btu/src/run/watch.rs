@@ -10,7 +10,7 @@ use btu_control::Watcher;
 use btu_control::When;
 use btu_core::journal::Record;
 use btu_core::sample::CaptureSample;
-use btu_core::sample::CellSample;
+use btu_core::sample::HostSample;
 use btu_core::units::Nanos;
 
 use crate::output;
@@ -92,13 +92,21 @@ fn range(left: TimeLeft) -> String {
 /// What was kept: `12/246 SEND/video/none 1234.5 Mb/s (pass 1 of 2 to 5, ...)`.
 pub(super) fn line(record: &Record, progress: &Progress) -> String {
     let what = match record {
-        Record::Alone(alone) => format!("{} alone", alone.activity),
+        Record::Alone(alone) => {
+            let doubt = doubt(&alone.invalid, alone.host.as_ref());
+            format!("{} alone{}{doubt}", alone.activity, again(alone.attempt))
+        }
         Record::Capture(sample) => return captured(sample),
         Record::Cell(sample) => {
             let rate = sample.comm.as_ref().and_then(|comm| comm.bytes.per(comm.elapsed_ns));
             let rate = rate
                 .map_or_else(|| "no data".to_owned(), |rate| format!("{:.1} Mb/s", rate.mbps()));
-            format!("{}{} {rate}{}", sample.cell, again(sample.attempt), doubt(sample))
+            format!(
+                "{}{} {rate}{}",
+                sample.cell,
+                again(sample.attempt),
+                doubt(&sample.invalid, Some(&sample.host))
+            )
         }
         Record::Verification(check) if check.mismatches.is_empty() => {
             return format!("emulation of {} checked", check.link);
@@ -109,11 +117,11 @@ pub(super) fn line(record: &Record, progress: &Progress) -> String {
 }
 
 /// Why a run may be repeated, if there is a reason.
-fn doubt(sample: &CellSample) -> String {
-    if let Some(why) = sample.invalid.first() {
+fn doubt(invalid: &[String], host: Option<&HostSample>) -> String {
+    if let Some(why) = invalid.first() {
         return format!(", invalid: {why}");
     }
-    let disturbed = btu_core::anomaly::disturbance(&sample.host);
+    let disturbed = host.and_then(btu_core::anomaly::disturbance);
     disturbed.map_or_else(String::new, |why| format!(", disturbed: {why}"))
 }
 
@@ -135,7 +143,7 @@ const fn again(attempt: u32) -> &'static str {
 pub(super) fn name(task: &Task) -> String {
     match task {
         Task::Capture(again) => format!("{} again, with capture", again.run.cell),
-        Task::Alone(run) => format!("{} alone", run.activity),
+        Task::Alone(run) => format!("{} alone{}", run.activity, again(run.attempt)),
         Task::Cell(run) => format!("{}{}", run.cell, again(run.attempt)),
         Task::Verify(When::Before) => "checking the emulation".to_owned(),
         Task::Verify(When::After) => "checking the emulation again".to_owned(),
@@ -197,8 +205,9 @@ mod tests {
         assert_eq!(name(&Task::Cell(run)), "SEND/video/none again");
         sample.host.elapsed_ns = Nanos::from_secs(1);
         sample.host.steal_ns = Some(Nanos::from_millis(30));
-        assert_eq!(doubt(&sample), ", invalid: clock step");
+        assert_eq!(doubt(&sample.invalid, Some(&sample.host)), ", invalid: clock step");
         sample.invalid.clear();
-        assert_eq!(doubt(&sample), ", disturbed: the hypervisor stole 3.0 % > 1 % of the window");
+        let disturbed = ", disturbed: the hypervisor stole 3.0 % > 1 % of the window";
+        assert_eq!(doubt(&sample.invalid, Some(&sample.host)), disturbed);
     }
 }

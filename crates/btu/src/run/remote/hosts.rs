@@ -216,7 +216,7 @@ pub(super) fn without_emulation(
     }
     output::message(&format!("note: {names} are left out: they need an emulated link; {reason}"));
     plan.cases = kept;
-    plan.partial = true;
+    plan.partial = Some(true);
     Ok(())
 }
 
