@@ -191,7 +191,9 @@ impl Passes {
             return passes;
         }
         let over_all = match part {
-            Part::Cell(_) => own.first().map(|run| run.goodput_mbps),
+            Part::Cell(_) => {
+                geometric_mean(&own.iter().map(|run| run.goodput_mbps).collect::<Vec<f64>>())
+            }
             _ => measure.of(&score(&even_slowdowns(own))),
         };
         over_all.into_iter().collect()
@@ -327,6 +329,19 @@ mod tests {
         assert_eq!((change.ci95, change.different), (None, None));
         let reason = change.ci95_reason.as_deref();
         assert_eq!(reason, Some("2 and 4 passes, at least 3 each are needed"));
+    }
+
+    #[test]
+    fn a_cell_without_a_whole_pass_is_compared_over_all_its_runs() {
+        let mut found = analysis(1000, 2);
+        found.complete_passes = 0;
+        let cell = found.runs[0].cell.clone();
+        let mut own: Vec<&mut ScoredRun> =
+            found.runs.iter_mut().filter(|run| run.cell == cell).collect();
+        (own[0].goodput_mbps, own[1].goodput_mbps) = (100.0, 400.0);
+        let name = format!("cell.{}", cell_name(&figure(&found.runs[0])));
+        let compared = compare(&found, &found, 1);
+        assert!((self::found(&compared, &name).before - 200.0).abs() < 1e-9);
     }
 
     #[test]
