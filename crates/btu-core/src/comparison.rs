@@ -57,6 +57,8 @@ pub struct Change {
     pub ci95: Option<[f64; 2]>,
     /// Why there is no interval.
     pub ci95_reason: Option<String>,
+    /// Welch's p value of "no change", of this figure alone; `None` where there is no interval.
+    pub p: Option<f64>,
     /// True where the change is sure and exceeds 2 %; `None` where that cannot be told.
     pub different: Option<bool>,
 }
@@ -105,7 +107,7 @@ pub fn compare(before: &Analysis, after: &Analysis, seed: u64) -> Comparison {
     let changes = changes.collect();
     let cells = first.cells().into_iter().map(Part::Cell);
     let mut cells: Vec<Change> = cells.filter_map(|part| change(&part, Measure::Btu)).collect();
-    correct_for_many(&mut cells, &first, &second);
+    correct_for_many(&mut cells);
     Comparison { changes, cells }
 }
 
@@ -125,11 +127,6 @@ impl Change {
     /// The change in percent.
     pub fn percent(&self) -> f64 {
         (self.ratio - 1.0) * 100.0
-    }
-
-    /// True where the interval holds no change, or where there is no interval to ask.
-    fn may_be_real(&self) -> bool {
-        self.ci95.is_none_or(|[low, high]| low > 1.0 || high < 1.0)
     }
 }
 
@@ -253,20 +250,22 @@ fn change(
         ci95_reason: interval.is_none().then(|| {
             format!("{} and {} passes, at least {LEAST_PASSES} each are needed", a.len(), b.len())
         }),
+        p: test.map(|test| test.p),
         different: interval.map(|interval| beyond && !interval.contains(1.0)),
     })
 }
 
 /// Of a hundred cells five are "different" by chance: Holm's correction over the table.
-fn correct_for_many(cells: &mut [Change], first: &Passes, second: &Passes) {
-    let p = |change: &Change| {
-        let of = |passes: &Passes| passes.composites(&change.part, change.measure);
-        welch_on_logs(&of(first), &of(second)).map_or(1.0, |test| test.p)
-    };
-    let adjusted = holm(&cells.iter().map(p).collect::<Vec<f64>>());
+fn correct_for_many(cells: &mut [Change]) {
+    let adjusted = adjusted(&cells.iter().collect::<Vec<_>>());
     for (change, p) in cells.iter_mut().zip(adjusted) {
         change.different = change.different.map(|different| different && p < SIGNIFICANCE);
     }
+}
+
+/// The p values of figures that are asked together, after Holm's correction over them; 1 where there is none.
+fn adjusted(changes: &[&Change]) -> Vec<f64> {
+    holm(&changes.iter().map(|change| change.p.unwrap_or(1.0)).collect::<Vec<f64>>())
 }
 
 #[cfg(test)]
