@@ -61,6 +61,8 @@ pub struct Change {
     pub p: Option<f64>,
     /// True where the change is sure and exceeds 2 %; `None` where that cannot be told.
     pub different: Option<bool>,
+    /// True where a run behind it met its cap, or failed: a side of it is a bound, and no figure.
+    pub is_bound: bool,
 }
 
 /// What a figure is of.
@@ -165,6 +167,8 @@ impl Part {
 /// The figures of one result, pass by pass.
 struct Passes {
     runs: Vec<Figure>,
+    /// Those of them that met their cap, or failed.
+    capped: Vec<Figure>,
     /// False where no pass is whole: then all runs stand for one, and there is no interval.
     whole: bool,
 }
@@ -172,8 +176,22 @@ struct Passes {
 impl Passes {
     fn of(analysis: &Analysis) -> Self {
         let cut = |run: &&ScoredRun| run.flags.iter().any(|flag| flag.name == INCOMPLETE_PASS);
-        let runs = analysis.runs.iter().filter(|run| !cut(run)).map(figure).collect();
-        Self { runs, whole: analysis.complete_passes > 0 }
+        let counted = || analysis.runs.iter().filter(|run| !cut(run));
+        Self {
+            runs: counted().map(figure).collect(),
+            capped: counted().filter(|run| run.capped).map(figure).collect(),
+            whole: analysis.complete_passes > 0,
+        }
+    }
+
+    /// True where a figure rests on a run that met its cap, or failed.
+    fn has_bound(&self, part: &Part, measure: Measure) -> bool {
+        let of_measure = |run: &Figure| match (part, measure) {
+            (Part::Cell(_), _) => true,
+            (_, Measure::Idle) => run.activity == "none",
+            (_, Measure::Btu | Measure::Penalty) => run.activity != "none",
+        };
+        self.capped.iter().any(|run| part.has(run) && of_measure(run))
     }
 
     /// The figure of a part in each pass that has it; where none has, the one over all runs.
@@ -240,6 +258,8 @@ fn change(
     let interval = test.map(|test| drawn.unwrap_or(test.interval));
     let ratio = after / before;
     let beyond = ratio.ln().abs() > LEAST_EFFECT.ln_1p();
+    let is_bound = [first, second].iter().any(|passes| passes.has_bound(part, measure));
+    let judged = interval.filter(|_| !is_bound);
     Some(Change {
         part: part.clone(),
         measure,
@@ -251,7 +271,8 @@ fn change(
             format!("{} and {} passes, at least {LEAST_PASSES} each are needed", a.len(), b.len())
         }),
         p: test.map(|test| test.p),
-        different: interval.map(|interval| beyond && !interval.contains(1.0)),
+        different: judged.map(|interval| beyond && !interval.contains(1.0)),
+        is_bound,
     })
 }
 
@@ -328,6 +349,27 @@ mod tests {
         assert_eq!((change.ci95, change.different), (None, None));
         let reason = change.ci95_reason.as_deref();
         assert_eq!(reason, Some("2 and 4 passes, at least 3 each are needed"));
+    }
+
+    #[test]
+    fn a_figure_with_a_capped_run_is_a_bound_and_called_neither_different_nor_the_same() {
+        let before = analysis(1000, 4);
+        let mut after = before.clone();
+        let at = after.runs.iter().position(|run| run.cell.activity.as_str() == "cpu").unwrap();
+        after.runs[at].capped = true;
+        let cell = format!("cell.{}", cell_name(&figure(&after.runs[at])));
+        let compared = compare(&before, &after, 1);
+        for name in ["btu", "penalty", &cell] {
+            let change = found(&compared, name);
+            assert!(change.is_bound && change.different.is_none(), "{name}: {change:?}");
+        }
+        assert!(!found(&compared, "idle").is_bound);
+        assert_eq!(found(&compared, "idle").different, Some(false));
+        let asked = |text: &str| text.parse::<Condition>().unwrap().judge(&compared).unwrap();
+        let untold = asked("btu<-1%");
+        assert!(!untold.met && untold.is_open, "{untold:?}");
+        assert_eq!(untold.said, ["btu +0.0 % (a bound: a run met its cap, or failed)"]);
+        assert!(!asked("idle<-1%").is_open);
     }
 
     #[test]

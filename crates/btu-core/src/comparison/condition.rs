@@ -29,7 +29,9 @@ pub struct Outcome {
     pub condition: String,
     /// True where some figure fulfils it: the comparison fails.
     pub met: bool,
-    /// Each figure beyond the limit, and whether that is sure.
+    /// True where no figure fulfils it and one is a bound: whether that one does cannot be told.
+    pub is_open: bool,
+    /// Each figure beyond the limit, and whether that is sure; and each that is a bound.
     pub said: Vec<String>,
 }
 
@@ -58,15 +60,22 @@ impl Condition {
         if asked.is_empty() {
             return Err(ConditionError::Unknown(self.figure.clone()));
         }
-        let mut outcome = Outcome { condition: self.text.clone(), met: false, said: Vec::new() };
+        let mut outcome =
+            Outcome { condition: self.text.clone(), met: false, is_open: false, said: Vec::new() };
         for (change, p) in asked.iter().zip(adjusted(&asked)) {
-            if !self.is_beyond(change.percent()) {
+            let is_beyond = self.is_beyond(change.percent());
+            if !is_beyond && !change.is_bound {
                 continue;
             }
-            let (is_sure, doubt) = surety(change, p, asked.len());
-            outcome.met |= is_sure;
+            let (is_sure, mut doubt) = surety(change, p, asked.len());
+            outcome.met |= is_beyond && is_sure;
+            if change.is_bound {
+                outcome.is_open = true;
+                BOUND.clone_into(&mut doubt);
+            }
             outcome.said.push(format!("{} {:+.1} %{doubt}", change.name(), change.percent()));
         }
+        outcome.is_open &= !outcome.met;
         Ok(outcome)
     }
 
@@ -117,6 +126,9 @@ fn matches(pattern: &str, name: &str) -> bool {
     pattern.len() == name.len() && pattern.iter().zip(&name).all(|(p, n)| p == "*" || p == n)
 }
 
+/// What is said of a figure that a run with a cap went into.
+const BOUND: &str = " (a bound: a run met its cap, or failed)";
+
 #[cfg(test)]
 mod tests {
     use super::super::Measure;
@@ -134,6 +146,7 @@ mod tests {
             ci95_reason: None,
             p: ci95.map(|_| 0.04),
             different: None,
+            is_bound: false,
         }
     }
 
