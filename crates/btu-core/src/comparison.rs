@@ -57,8 +57,12 @@ pub struct Change {
     pub ci95: Option<[f64; 2]>,
     /// Why there is no interval.
     pub ci95_reason: Option<String>,
+    /// Welch's p value of "no change", of this figure alone; `None` where there is no interval.
+    pub p: Option<f64>,
     /// True where the change is sure and exceeds 2 %; `None` where that cannot be told.
     pub different: Option<bool>,
+    /// True where a run behind it met its cap, or failed: a side of it is a bound, and no figure.
+    pub is_bound: bool,
 }
 
 /// What a figure is of.
@@ -105,7 +109,7 @@ pub fn compare(before: &Analysis, after: &Analysis, seed: u64) -> Comparison {
     let changes = changes.collect();
     let cells = first.cells().into_iter().map(Part::Cell);
     let mut cells: Vec<Change> = cells.filter_map(|part| change(&part, Measure::Btu)).collect();
-    correct_for_many(&mut cells, &first, &second);
+    correct_for_many(&mut cells);
     Comparison { changes, cells }
 }
 
@@ -125,11 +129,6 @@ impl Change {
     /// The change in percent.
     pub fn percent(&self) -> f64 {
         (self.ratio - 1.0) * 100.0
-    }
-
-    /// True where the interval holds no change, or where there is no interval to ask.
-    fn may_be_real(&self) -> bool {
-        self.ci95.is_none_or(|[low, high]| low > 1.0 || high < 1.0)
     }
 }
 
@@ -168,6 +167,8 @@ impl Part {
 /// The figures of one result, pass by pass.
 struct Passes {
     runs: Vec<Figure>,
+    /// Those of them that met their cap, or failed.
+    capped: Vec<Figure>,
     /// False where no pass is whole: then all runs stand for one, and there is no interval.
     whole: bool,
 }
@@ -175,8 +176,22 @@ struct Passes {
 impl Passes {
     fn of(analysis: &Analysis) -> Self {
         let cut = |run: &&ScoredRun| run.flags.iter().any(|flag| flag.name == INCOMPLETE_PASS);
-        let runs = analysis.runs.iter().filter(|run| !cut(run)).map(figure).collect();
-        Self { runs, whole: analysis.complete_passes > 0 }
+        let counted = || analysis.runs.iter().filter(|run| !cut(run));
+        Self {
+            runs: counted().map(figure).collect(),
+            capped: counted().filter(|run| run.capped).map(figure).collect(),
+            whole: analysis.complete_passes > 0,
+        }
+    }
+
+    /// True where a figure rests on a run that met its cap, or failed.
+    fn has_bound(&self, part: &Part, measure: Measure) -> bool {
+        let of_measure = |run: &Figure| match (part, measure) {
+            (Part::Cell(_), _) => true,
+            (_, Measure::Idle) => run.activity == "none",
+            (_, Measure::Btu | Measure::Penalty) => run.activity != "none",
+        };
+        self.capped.iter().any(|run| part.has(run) && of_measure(run))
     }
 
     /// The figure of a part in each pass that has it; where none has, the one over all runs.
@@ -191,7 +206,9 @@ impl Passes {
             return passes;
         }
         let over_all = match part {
-            Part::Cell(_) => own.first().map(|run| run.goodput_mbps),
+            Part::Cell(_) => {
+                geometric_mean(&own.iter().map(|run| run.goodput_mbps).collect::<Vec<f64>>())
+            }
             _ => measure.of(&score(&even_slowdowns(own))),
         };
         over_all.into_iter().collect()
@@ -241,6 +258,8 @@ fn change(
     let interval = test.map(|test| drawn.unwrap_or(test.interval));
     let ratio = after / before;
     let beyond = ratio.ln().abs() > LEAST_EFFECT.ln_1p();
+    let is_bound = [first, second].iter().any(|passes| passes.has_bound(part, measure));
+    let judged = interval.filter(|_| !is_bound);
     Some(Change {
         part: part.clone(),
         measure,
@@ -251,20 +270,23 @@ fn change(
         ci95_reason: interval.is_none().then(|| {
             format!("{} and {} passes, at least {LEAST_PASSES} each are needed", a.len(), b.len())
         }),
-        different: interval.map(|interval| beyond && !interval.contains(1.0)),
+        p: test.map(|test| test.p),
+        different: judged.map(|interval| beyond && !interval.contains(1.0)),
+        is_bound,
     })
 }
 
 /// Of a hundred cells five are "different" by chance: Holm's correction over the table.
-fn correct_for_many(cells: &mut [Change], first: &Passes, second: &Passes) {
-    let p = |change: &Change| {
-        let of = |passes: &Passes| passes.composites(&change.part, change.measure);
-        welch_on_logs(&of(first), &of(second)).map_or(1.0, |test| test.p)
-    };
-    let adjusted = holm(&cells.iter().map(p).collect::<Vec<f64>>());
+fn correct_for_many(cells: &mut [Change]) {
+    let adjusted = adjusted(&cells.iter().collect::<Vec<_>>());
     for (change, p) in cells.iter_mut().zip(adjusted) {
         change.different = change.different.map(|different| different && p < SIGNIFICANCE);
     }
+}
+
+/// The p values of figures that are asked together, after Holm's correction over them; 1 where there is none.
+fn adjusted(changes: &[&Change]) -> Vec<f64> {
+    holm(&changes.iter().map(|change| change.p.unwrap_or(1.0)).collect::<Vec<f64>>())
 }
 
 #[cfg(test)]
@@ -327,6 +349,40 @@ mod tests {
         assert_eq!((change.ci95, change.different), (None, None));
         let reason = change.ci95_reason.as_deref();
         assert_eq!(reason, Some("2 and 4 passes, at least 3 each are needed"));
+    }
+
+    #[test]
+    fn a_figure_with_a_capped_run_is_a_bound_and_called_neither_different_nor_the_same() {
+        let before = analysis(1000, 4);
+        let mut after = before.clone();
+        let at = after.runs.iter().position(|run| run.cell.activity.as_str() == "cpu").unwrap();
+        after.runs[at].capped = true;
+        let cell = format!("cell.{}", cell_name(&figure(&after.runs[at])));
+        let compared = compare(&before, &after, 1);
+        for name in ["btu", "penalty", &cell] {
+            let change = found(&compared, name);
+            assert!(change.is_bound && change.different.is_none(), "{name}: {change:?}");
+        }
+        assert!(!found(&compared, "idle").is_bound);
+        assert_eq!(found(&compared, "idle").different, Some(false));
+        let asked = |text: &str| text.parse::<Condition>().unwrap().judge(&compared).unwrap();
+        let untold = asked("btu<-1%");
+        assert!(!untold.met && untold.is_open, "{untold:?}");
+        assert_eq!(untold.said, ["btu +0.0 % (a bound: a run met its cap, or failed)"]);
+        assert!(!asked("idle<-1%").is_open);
+    }
+
+    #[test]
+    fn a_cell_without_a_whole_pass_is_compared_over_all_its_runs() {
+        let mut found = analysis(1000, 2);
+        found.complete_passes = 0;
+        let cell = found.runs[0].cell.clone();
+        let mut own: Vec<&mut ScoredRun> =
+            found.runs.iter_mut().filter(|run| run.cell == cell).collect();
+        (own[0].goodput_mbps, own[1].goodput_mbps) = (100.0, 400.0);
+        let name = format!("cell.{}", cell_name(&figure(&found.runs[0])));
+        let compared = compare(&found, &found, 1);
+        assert!((self::found(&compared, &name).before - 200.0).abs() < 1e-9);
     }
 
     #[test]

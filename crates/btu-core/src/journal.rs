@@ -3,6 +3,7 @@
 pub mod codec;
 mod event;
 pub mod file;
+mod plausible;
 
 use serde::Deserialize;
 use serde::Serialize;

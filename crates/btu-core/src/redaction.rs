@@ -4,6 +4,7 @@
 //! still be joined, and nobody without the key can try names out.
 
 mod names;
+mod places;
 mod scan;
 
 use std::collections::BTreeMap;
@@ -31,7 +32,8 @@ pub struct Redactor {
 enum Search {
     /// In the facts of hosts and their placement.
     Everywhere,
-    /// In journals: a word alone may be a role or a transport that happens to be called so.
+    /// In journals: a word alone may be a role or a transport that happens to be called so, but where a key says that
+    /// its value is a sentence.
     Sentences,
     /// In the names of facts.
     Nowhere,
@@ -54,6 +56,8 @@ pub enum Kind {
     Serial,
     /// The unique id of a disk or a machine.
     Uuid,
+    /// What somebody called a volume.
+    Volume,
 }
 
 impl Redactor {
@@ -135,6 +139,7 @@ impl Redactor {
             (Some(Value::String(text)), Some(kind)) if !text.is_empty() => {
                 *text = self.alias(kind, text);
             }
+            (Some(Value::String(text)), _) if name == "io_directory" => *text = self.place(text),
             (Some(Value::String(text)), _) if name == "address" || is_of_agent(name) => {
                 *text = self.agent(text);
             }
@@ -144,12 +149,24 @@ impl Redactor {
         fact.reason = fact.reason.take().map(|reason| self.text(&reason, search));
     }
 
+    /// Where somebody works, as a whole: of a path nobody can tell which part is a name.
+    fn place(&mut self, text: &str) -> String {
+        let is_path = text.contains('/') && !places::is_of_system(text);
+        if is_path { self.alias(Kind::Path, text) } else { text.to_owned() }
+    }
+
     fn value(&mut self, value: &mut Value, search: Search) {
         match value {
             Value::Array(items) => items.iter_mut().for_each(|item| self.value(item, search)),
             Value::Object(fields) => {
                 for (name, mut field) in std::mem::take(fields) {
-                    self.value(&mut field, search);
+                    match &mut field {
+                        Value::String(text) if name == DIRECTORY => *text = self.place(text),
+                        Value::Array(_) | Value::String(_) if SENTENCES.contains(&&*name) => {
+                            self.value(&mut field, Search::Everywhere);
+                        }
+                        _ => self.value(&mut field, search),
+                    }
                     fields.insert(self.text(&name, Search::Nowhere), field);
                 }
             }
@@ -172,12 +189,12 @@ impl Redactor {
     }
 
     fn look(&mut self, text: &str, search: Search) -> String {
-        let names = match search {
-            Search::Everywhere => Some(&self.names),
-            Search::Nowhere => None,
-            Search::Sentences => text.contains(' ').then_some(&self.names),
+        let has_hosts = match search {
+            Search::Everywhere => true,
+            Search::Nowhere => false,
+            Search::Sentences => text.contains(' '),
         };
-        let pieces = scan::pieces(text, names).into_iter();
+        let pieces = scan::pieces(text, &self.names, has_hosts).into_iter();
         let replaced = pieces.map(|piece| match piece.found {
             Some((kind, name)) => self.alias(kind, &name),
             None => piece.text.to_owned(),
@@ -199,8 +216,16 @@ impl Redactor {
 }
 
 impl Kind {
-    const ALL: [Self; 7] =
-        [Self::Account, Self::Address, Self::Host, Self::Mac, Self::Path, Self::Serial, Self::Uuid];
+    const ALL: [Self; 8] = [
+        Self::Account,
+        Self::Address,
+        Self::Host,
+        Self::Mac,
+        Self::Path,
+        Self::Serial,
+        Self::Uuid,
+        Self::Volume,
+    ];
 
     /// One, and several.
     const fn words(self) -> [&'static str; 2] {
@@ -212,6 +237,7 @@ impl Kind {
             Self::Path => ["path", "paths"],
             Self::Serial => ["serial number", "serial numbers"],
             Self::Uuid => ["unique id", "unique ids"],
+            Self::Volume => ["name of a volume", "names of volumes"],
         }
     }
 
@@ -224,10 +250,25 @@ impl Kind {
             Self::Path => "path",
             Self::Serial => "serial",
             Self::Uuid => "uuid",
+            Self::Volume => "volume",
         }
     }
 }
 
+/// Keys of journals whose values are sentences, also where one is a single word.
+const SENTENCES: [&str; 9] = [
+    "detail",
+    "drift",
+    "failed",
+    "failures",
+    "invalid",
+    "mismatches",
+    "not_captured",
+    "proof_failures",
+    "reason",
+];
+/// The key of a directory that the user named.
+const DIRECTORY: &str = "directory";
 /// Each look leaves fewer words that are no alias; two are the most that any text needed so far.
 const MOST_LOOKS: usize = 8;
 

@@ -3,16 +3,21 @@
 mod compose;
 mod rows;
 
+use btu_core::analysis::Analysis;
 use btu_core::comparison;
 use btu_core::comparison::Change;
 use btu_core::comparison::FactChange;
 use btu_core::comparison::Outcome;
+use btu_core::journal::Journal;
 use serde::Serialize;
 
 use crate::document::Document;
+use crate::document::Tone;
 use crate::format::Content;
 use crate::format::UnknownFormat;
 use crate::format::render_content;
+use crate::result::result;
+use crate::section::badges;
 
 pub use compose::compose_comparison;
 
@@ -56,6 +61,10 @@ pub struct Side {
     pub trust: String,
     /// Where it is not what was measured.
     pub altered: Vec<String>,
+    /// The words beside its score: `INCOMPLETE`, `CENSORED` ...; empty for one that may be ranked.
+    pub badges: Vec<String>,
+    /// Why it may not be ranked.
+    pub not_rankable_reasons: Vec<String>,
 }
 
 /// One figure of both.
@@ -77,6 +86,8 @@ pub struct ChangeResult {
     pub ratio_ci95_reason: Option<String>,
     /// True where the change is sure and exceeds 2 %; null where that cannot be told.
     pub different: Option<bool>,
+    /// Why that cannot be told.
+    pub different_reason: Option<String>,
 }
 
 /// A fact that is not the same in both.
@@ -97,9 +108,64 @@ pub struct ConditionResult {
     pub condition: String,
     /// True where it is met: the comparison fails.
     pub met: bool,
-    /// Each figure beyond the limit, and whether that is sure.
+    /// True where it is not met, and a figure is a bound: whether that one meets it cannot be told.
+    pub open: bool,
+    /// Each figure beyond the limit, and whether that is sure; and each that is a bound.
     pub said: Vec<String>,
 }
+
+impl Side {
+    /// A result as it is called here. `trust` says who stands for it, `altered` where it is not as it was measured.
+    pub fn of(
+        name: &str,
+        (journal, analysis): (&Journal, &Analysis),
+        trust: &str,
+        altered: Vec<String>,
+    ) -> Self {
+        let result = result(journal, analysis);
+        Self {
+            name: name.to_owned(),
+            host: result.host,
+            started_at: result.started_at,
+            passes: analysis.complete_passes,
+            trust: trust.to_owned(),
+            altered,
+            badges: doubts(analysis),
+            not_rankable_reasons: analysis.not_rankable_reasons.clone(),
+        }
+    }
+
+    /// Its name with what makes its figures others than those of a whole result.
+    fn marked(&self) -> String {
+        let marks: Vec<&str> =
+            self.badges.iter().map(String::as_str).filter(|word| *word != UNRANKED).collect();
+        let name = &self.name;
+        if marks.is_empty() { name.clone() } else { format!("{name} ({})", marks.join(", ")) }
+    }
+}
+
+/// The words of the report beside a score that are no praise, and one for runs that are invalid.
+fn doubts(analysis: &Analysis) -> Vec<String> {
+    let is_invalid =
+        analysis.runs.iter().flat_map(|run| &run.flags).any(|flag| INVALID.contains(&&*flag.name));
+    let mut words: Vec<String> = badges(analysis)
+        .into_iter()
+        .filter(|badge| badge.tone == Tone::Watch)
+        .map(|badge| badge.word.to_owned())
+        .collect();
+    let place = words.iter().position(|word| word == UNRANKED).unwrap_or(words.len());
+    if is_invalid {
+        words.insert(place, "INVALID RUNS".to_owned());
+    }
+    words
+}
+
+/// Why nothing is said of a figure that a run with a cap went into.
+const BOUND: &str = "a run met its cap, or failed: a side is a bound";
+/// What every result of a short preset is, and what changes none of its figures.
+const UNRANKED: &str = "NOT RANKABLE";
+/// Flags of runs that count although they are not valid.
+const INVALID: [&str; 2] = ["emulation-late", "invalid"];
 
 impl ComparisonDocument {
     /// The document of a comparison. Without comparability nothing is called different.
@@ -115,7 +181,7 @@ impl ComparisonDocument {
             changes.iter().map(|change| ChangeResult::of(change, comparable)).collect()
         };
         Self {
-            schema_version: "1.0.0",
+            schema_version: "1.1.0",
             comparable,
             differences,
             before,
@@ -146,7 +212,22 @@ impl ChangeResult {
             ratio_ci95: change.ci95,
             ratio_ci95_reason: change.ci95_reason.clone(),
             different: change.different.filter(|_| judged),
+            different_reason: Self::untold(change, judged),
         }
+    }
+
+    /// True where it is compared, and a side of it is a bound.
+    fn is_bound(&self) -> bool {
+        self.different_reason.as_deref() == Some(BOUND)
+    }
+
+    fn untold(change: &Change, judged: bool) -> Option<String> {
+        let rules = || "measured under different rules".to_owned();
+        let bound = || BOUND.to_owned();
+        (!judged)
+            .then(rules)
+            .or_else(|| change.is_bound.then(bound))
+            .or_else(|| change.ci95_reason.clone())
     }
 }
 
@@ -158,7 +239,8 @@ impl From<FactChange> for FactResult {
 
 impl From<Outcome> for ConditionResult {
     fn from(outcome: Outcome) -> Self {
-        Self { condition: outcome.condition, met: outcome.met, said: outcome.said }
+        let Outcome { condition, met, is_open, said } = outcome;
+        Self { condition, met, open: is_open, said }
     }
 }
 

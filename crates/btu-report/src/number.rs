@@ -35,6 +35,8 @@ fn powers(value: f64) -> String {
 const LEAST_DIGITS: f64 = 1e-5;
 /// From here on nobody counts the digits.
 const MOST_DIGITS: f64 = 1e9;
+/// From here on they are no longer those of the number.
+const NO_DIGITS: f64 = 1e15;
 
 /// A figure with its unit; a whole count, which has none, has no decimals either, nor has nothing.
 pub(crate) fn measured(value: f64, unit: &str) -> String {
@@ -73,10 +75,14 @@ pub(crate) fn interval(bounds: Option<[f64; 2]>, form: fn(f64) -> String) -> Str
     bounds.map_or_else(|| NONE.to_owned(), |[lo, hi]| format!("[{}, {}]", form(lo), form(hi)))
 }
 
-/// Exactly this many decimals; zero has no sign, and what is not finite is a dash.
+/// Exactly this many decimals; zero has no sign, what is not finite is a dash, and what no digits express is in powers
+/// of ten.
 pub(crate) fn fixed(value: f64, decimals: usize) -> String {
     if !value.is_finite() {
         return NONE.to_owned();
+    }
+    if value.abs() >= NO_DIGITS {
+        return powers(value);
     }
     let text = format!("{value:.decimals$}");
     let is_zero = text.bytes().all(|b| matches!(b, b'-' | b'0' | b'.'));
@@ -94,7 +100,7 @@ pub(crate) fn tick(value: f64) -> String {
 }
 
 fn trimmed(text: &str) -> String {
-    if !text.contains('.') {
+    if !text.contains('.') || text.contains('e') {
         return text.to_owned();
     }
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -126,6 +132,16 @@ mod tests {
             ["3.16e45", "1.00e9", "999999999", "0.000010", "9.90e-6", "1.00e-90", "0.000000"];
         assert_eq!(shown, wanted);
         assert_eq!([1e102, 25.0, 1e-9].map(any_percent), ["1.00e102", "25.0", "0.0"]);
+    }
+
+    #[test]
+    fn no_number_of_any_kind_takes_a_line() {
+        let forms = [figure, percent, ratio, tick, coordinate, |value| measured(value, "ms")];
+        for value in [1e15, -1e69, f64::MAX] {
+            let shown = forms.map(|form| form(value));
+            assert!(shown.iter().all(|text| text.len() < 14), "{shown:?}");
+        }
+        assert_eq!([tick(1e60), percent(1e15), ratio(999.0)], ["1.00e60", "1.00e15", "999"]);
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod captures;
 mod comparison;
 mod figures;
 mod journal;
+mod page;
 mod signatures;
 mod text;
 

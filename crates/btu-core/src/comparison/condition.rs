@@ -4,6 +4,8 @@ use std::str::FromStr;
 
 use super::Change;
 use super::Comparison;
+use super::adjusted;
+use crate::stats::SIGNIFICANCE;
 
 /// A figure, a direction and a limit.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,7 +29,9 @@ pub struct Outcome {
     pub condition: String,
     /// True where some figure fulfils it: the comparison fails.
     pub met: bool,
-    /// Each figure beyond the limit, and whether that is sure.
+    /// True where no figure fulfils it and one is a bound: whether that one does cannot be told.
+    pub is_open: bool,
+    /// Each figure beyond the limit, and whether that is sure; and each that is a bound.
     pub said: Vec<String>,
 }
 
@@ -45,7 +49,8 @@ pub enum ConditionError {
 }
 
 impl Condition {
-    /// Asks a comparison. A change that its interval does not tell from none does not count.
+    /// Asks a comparison. A change that its interval does not tell from none does not count, nor does one of several figures
+    /// that chance alone gives one of them.
     ///
     /// # Errors
     /// The figure is not in the comparison.
@@ -55,18 +60,22 @@ impl Condition {
         if asked.is_empty() {
             return Err(ConditionError::Unknown(self.figure.clone()));
         }
-        let beyond = asked.into_iter().filter(|one| self.is_beyond(one.percent()));
-        let mut outcome = Outcome { condition: self.text.clone(), met: false, said: Vec::new() };
-        for change in beyond {
-            let sure = change.may_be_real();
-            outcome.met |= sure;
-            let doubt = match (sure, change.ci95) {
-                (true, Some(_)) => "",
-                (true, None) => " (no interval: the figure alone decides)",
-                (false, _) => " (not sure: its interval holds no change)",
-            };
+        let mut outcome =
+            Outcome { condition: self.text.clone(), met: false, is_open: false, said: Vec::new() };
+        for (change, p) in asked.iter().zip(adjusted(&asked)) {
+            let is_beyond = self.is_beyond(change.percent());
+            if !is_beyond && !change.is_bound {
+                continue;
+            }
+            let (is_sure, mut doubt) = surety(change, p, asked.len());
+            outcome.met |= is_beyond && is_sure;
+            if change.is_bound {
+                outcome.is_open = true;
+                BOUND.clone_into(&mut doubt);
+            }
             outcome.said.push(format!("{} {:+.1} %{doubt}", change.name(), change.percent()));
         }
+        outcome.is_open &= !outcome.met;
         Ok(outcome)
     }
 
@@ -75,6 +84,21 @@ impl Condition {
             Side::Above => percent > self.percent,
             Side::Below => percent < self.percent,
         }
+    }
+}
+
+/// Whether a change counts, and what is said of that. One figure is judged by its interval, several by their p values,
+/// which are those of all of them together.
+fn surety(change: &Change, p: f64, figures: usize) -> (bool, String) {
+    match change.ci95 {
+        None => (true, " (no interval: the figure alone decides)".to_owned()),
+        Some([low, high]) if low <= 1.0 && high >= 1.0 => {
+            (false, " (not sure: its interval holds no change)".to_owned())
+        }
+        Some(_) if figures > 1 && p >= SIGNIFICANCE => {
+            (false, format!(" (not sure: one of {figures} figures may do so by chance)"))
+        }
+        Some(_) => (true, String::new()),
     }
 }
 
@@ -102,6 +126,9 @@ fn matches(pattern: &str, name: &str) -> bool {
     pattern.len() == name.len() && pattern.iter().zip(&name).all(|(p, n)| p == "*" || p == n)
 }
 
+/// What is said of a figure that a run with a cap went into.
+const BOUND: &str = " (a bound: a run met its cap, or failed)";
+
 #[cfg(test)]
 mod tests {
     use super::super::Measure;
@@ -117,7 +144,9 @@ mod tests {
             ratio,
             ci95,
             ci95_reason: None,
+            p: ci95.map(|_| 0.04),
             different: None,
+            is_bound: false,
         }
     }
 
@@ -155,6 +184,27 @@ mod tests {
             unsure,
             ["application.video.btu -20.0 % (not sure: its interval holds no change)"]
         );
+    }
+
+    /// Of a hundred figures without any change five have an interval that holds none.
+    #[test]
+    fn one_of_many_figures_is_beyond_its_limit_by_chance_and_a_sure_one_is_not() {
+        let cell = |name: &str, p: f64| {
+            let part = Part::Cell(format!("SEND/{name}/cpu"));
+            Change { p: Some(p), ..change(part, 0.7, Some([0.5, 0.95])) }
+        };
+        let mut cells: Vec<Change> = (0..24).map(|at| cell(&format!("a{at}"), 0.03)).collect();
+        let judged = |cells: &[Change], text: &str| {
+            let all = Comparison { changes: Vec::new(), cells: cells.to_vec() };
+            text.parse::<Condition>().unwrap().judge(&all).unwrap()
+        };
+        let many = judged(&cells, "cell.*/*/*<-20%");
+        assert!(!many.met, "{many:?}");
+        let said = "cell.SEND/a0/cpu -30.0 % (not sure: one of 24 figures may do so by chance)";
+        assert_eq!(many.said[0], said);
+        assert!(judged(&cells, "cell.SEND/a0/cpu<-20%").met, "it was asked for by its name");
+        cells[7].p = Some(0.001);
+        assert!(judged(&cells, "cell.*/*/*<-20%").met);
     }
 
     #[test]

@@ -10,6 +10,8 @@ use serde::de::DeserializeOwned;
 
 use super::EventRecord;
 use super::Record;
+use super::plausible::implausible;
+use super::plausible::implausible_point;
 use crate::pingpong;
 use crate::traffic;
 
@@ -21,7 +23,7 @@ pub trait StoredLine: Sized {
     /// A line without its newline as a record, or why it is none.
     ///
     /// # Errors
-    /// What is no JSON, or no such record, by place and cause.
+    /// What is no JSON, no such record, or one that nobody can have measured, by place and cause.
     fn parse(line: &[u8]) -> Result<Self, String>;
 }
 
@@ -33,13 +35,19 @@ impl StoredLine for EventRecord {
 
 impl StoredLine for Record {
     fn parse(line: &[u8]) -> Result<Self, String> {
-        from_json(line)
+        let record = from_json(line)?;
+        implausible(&record).map_or(Ok(record), Err)
     }
 }
 
 impl StoredLine for pingpong::sample::Line {
     fn parse(line: &[u8]) -> Result<Self, String> {
-        from_json(line)
+        let line = from_json(line)?;
+        let wrong = match &line {
+            Self::PingPongForeign(curve) => curve.points.iter().find_map(implausible_point),
+            _ => None,
+        };
+        wrong.map_or(Ok(line), Err)
     }
 }
 

@@ -3,6 +3,8 @@
 use std::net::IpAddr;
 
 use super::is_alias;
+use super::places;
+use super::scan::is_end;
 use crate::cell::Role;
 use crate::disclosure::Disclosure;
 use crate::disclosure::Fact;
@@ -14,12 +16,14 @@ pub(super) struct Names {
     forms: Vec<(String, String)>,
     /// `.example.org`: whatever ends so is the name of a host.
     domains: Vec<String>,
+    /// Paths that somebody named, the longest first.
+    paths: Vec<String>,
 }
 
 impl Names {
     /// What the hosts of a disclosure are called, by themselves and by others.
     pub(super) fn of(disclosure: &Disclosure) -> Self {
-        let mut names = Self::default();
+        let mut names = Self { paths: places::named(disclosure), ..Self::default() };
         let own = disclosure.hosts.values().flat_map(|groups| {
             let fact = |group: &str, name: &str| groups.get(group)?.get(name);
             [fact("system", "host_name"), fact("agent", "address")].into_iter().flatten()
@@ -60,6 +64,12 @@ impl Names {
                 self.forms.push((form, name.to_owned()));
             }
         }
+    }
+
+    /// The path that a text begins with, of those that somebody named.
+    pub(super) fn path(&self, text: &str) -> Option<&str> {
+        let is_here = |path: &&String| text.starts_with(path.as_str()) && is_end(text, path.len());
+        self.paths.iter().find(is_here).map(String::as_str)
     }
 
     /// The name that a text begins with, and how much of the text it takes: with a domain that follows.

@@ -10,6 +10,7 @@ use std::net::Ipv6Addr;
 use super::Kind;
 use super::alias_length;
 use super::names::Names;
+use super::places;
 
 /// A stretch of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,12 +20,12 @@ pub(super) struct Piece<'t> {
     pub(super) found: Option<(Kind, String)>,
 }
 
-/// The text in pieces that together are the text.
-pub(super) fn pieces<'t>(text: &'t str, names: Option<&Names>) -> Vec<Piece<'t>> {
+/// The text in pieces that together are the text; names of hosts are looked for where it may have some.
+pub(super) fn pieces<'t>(text: &'t str, names: &Names, has_hosts: bool) -> Vec<Piece<'t>> {
     let plain = |text: &'t str| Piece { text, found: None };
     let (mut pieces, mut start, mut at) = (Vec::new(), 0, 0);
     while let Some(character) = text[at..].chars().next() {
-        let Some(hit) = hit(text, at, names) else {
+        let Some(hit) = hit(text, at, names, has_hosts) else {
             at += character.len_utf8();
             continue;
         };
@@ -51,52 +52,63 @@ impl Hit {
     }
 }
 
-fn hit(text: &str, at: usize, names: Option<&Names>) -> Option<Hit> {
+fn hit(text: &str, at: usize, names: &Names, has_hosts: bool) -> Option<Hit> {
     let (before, rest) = text.split_at(at);
     if before.ends_with(char::is_alphanumeric) {
         return None;
     }
     alias_length(rest)
         .map(|end| Hit { kept: 0, end, found: None })
-        .or_else(|| path(rest))
+        .or_else(|| names.path(rest).map(|path| Hit::of(Kind::Path, path.len(), path.to_owned())))
+        .or_else(|| path(before, rest))
         .or_else(|| labelled(before, rest))
         .or_else(|| mac(rest))
-        .or_else(|| device(rest))
+        .or_else(|| bare_mac(before, rest))
+        .or_else(|| guid(before, rest))
+        .or_else(|| world_wide(rest))
         .or_else(|| uuid(rest))
         .or_else(|| long_id(rest))
         .or_else(|| address(before, rest))
         .or_else(|| account(rest))
         .or_else(|| {
-            let (end, name) = names?.begin(rest)?;
+            let (end, name) = names.begin(rest).filter(|_| has_hosts)?;
             Some(Hit::of(Kind::Host, end, name.to_owned()))
         })
+        .or_else(|| volume(before, rest))
 }
 
 /// A path below somebody's home, or to what somebody plugged in.
-fn path(rest: &str) -> Option<Hit> {
+fn path(before: &str, rest: &str) -> Option<Hit> {
     let of_path = |c: char| !c.is_whitespace() && !":;,\"'()<>|".contains(c);
-    let path = run(rest, of_path).trim_end_matches('.');
+    let first = run(rest, of_path);
+    let path = first.trim_end_matches('.');
     let is_below = |home: &&str| path.find(home).is_some_and(|at| at + home.len() < path.len());
     let of_root = path.strip_prefix("/root/").is_some_and(|below| !below.is_empty());
     let is_home = path.starts_with('/') && (of_root || HOMES.iter().any(is_below));
-    is_home.then(|| Hit::of(Kind::Path, path.len(), path.to_owned()))
+    (is_home || is_below_tilde(path)).then(|| {
+        let end = places::end(before, rest, first.len());
+        Hit::of(Kind::Path, end, rest[..end].to_owned())
+    })
+}
+
+/// `~/x`, `~anna/x`
+fn is_below_tilde(path: &str) -> bool {
+    let below = path.strip_prefix('~').and_then(|path| path.split_once('/'));
+    below.is_some_and(|(name, below)| {
+        !below.is_empty() && (name.is_empty() || name.starts_with(char::is_alphabetic))
+    })
 }
 
 /// What is named an id, whatever its form: `UUID=1234-ABCD`, `/dev/disk/by-id/ata-...`.
 fn labelled(before: &str, rest: &str) -> Option<Hit> {
-    let before = before.as_bytes();
-    let is_behind = |label: &&str| {
-        let tail = before.len().checked_sub(label.len()).map(|from| &before[from..]);
-        tail.is_some_and(|tail| tail.eq_ignore_ascii_case(label.as_bytes()))
-    };
-    if is_behind(&"by-id/") {
+    if is_behind(before, "by-id/") {
         let id = run(rest, |c| !c.is_whitespace() && c != ',');
         return (!id.is_empty()).then(|| Hit::of(Kind::Serial, id.len(), id.to_owned()));
     }
     let id = run(rest, |c| c.is_alphanumeric() || "-:".contains(c)).trim_end_matches(['-', ':']);
     let is_inside = |(at, _)| uuid(&id[at..]).is_some() || alias_length(&id[at..]).is_some();
     let is_id = id.contains(|c: char| c.is_ascii_digit()) && !id.char_indices().any(is_inside);
-    (is_id && UNIQUE.iter().any(is_behind))
+    (is_id && UNIQUE.iter().any(|label| is_behind(before, label)))
         .then(|| Hit::of(Kind::Uuid, id.len(), id.to_lowercase()))
 }
 
@@ -116,12 +128,51 @@ fn mac(rest: &str) -> Option<Hit> {
     (pairs >= 6).then(|| Hit { kept, end: end - 1, found: Some((Kind::Mac, name())) })
 }
 
-/// A device that systemd named after its hardware address: `enx001b44113ab7`.
-fn device(rest: &str) -> Option<Hit> {
-    let kept = BY_ADDRESS.iter().find(|prefix| rest.starts_with(**prefix))?.len();
+/// Twelve digits behind what says that they are an address: `enx001b44113ab7` as systemd names devices, `btmac=001b44113ab7`.
+fn bare_mac(before: &str, rest: &str) -> Option<Hit> {
+    let by_address = BY_ADDRESS.iter().find(|prefix| rest.starts_with(**prefix));
+    let kept = match by_address {
+        Some(prefix) => prefix.len(),
+        None if is_behind(before, "mac=") => 0,
+        None => return None,
+    };
     let end = kept + 12;
     let digits = rest.get(kept..end).filter(|digits| is_hex(digits) && is_end(rest, end))?;
     Some(Hit { kept, end, found: Some((Kind::Mac, digits.to_lowercase())) })
+}
+
+/// Four groups of four digits: the GUID of an InfiniBand port.
+fn guid(before: &str, rest: &str) -> Option<Hit> {
+    let guid = run(rest, |c| c.is_ascii_hexdigit() || c == ':');
+    let is_guid = guid.split(':').map(str::len).eq([4, 4, 4, 4]) && is_end(rest, guid.len());
+    let name = || guid.replace(':', "").to_lowercase();
+    (is_guid && !before.ends_with(':')).then(|| Hit::of(Kind::Mac, guid.len(), name()))
+}
+
+/// Names that are given once in the world: of disks (`eui.0025385b71b01234`, `0x5000c500a1b2c3d4`), of initiators and targets
+/// (`iqn.2001-04.com.example:x`).
+fn world_wide(rest: &str) -> Option<Hit> {
+    let of_name = |c: char| !c.is_whitespace() && !",;\"'()".contains(c);
+    if QUALIFIED.iter().any(|prefix| rest.starts_with(prefix)) {
+        let name = run(rest, of_name).trim_end_matches(['.', ':']);
+        return Some(Hit::of(Kind::Serial, name.len(), name.to_lowercase()));
+    }
+    let prefix = NUMBERED.iter().find(|prefix| rest.starts_with(**prefix))?;
+    let digits = run(&rest[prefix.len()..], |c| c.is_ascii_hexdigit());
+    let end = prefix.len() + digits.len();
+    // Masks have one digit, or two.
+    let is_mask = digits.chars().all(|c| "0fF".contains(c));
+    let is_name = [16, 32].contains(&digits.len()) && is_end(rest, end) && !is_mask;
+    is_name.then(|| Hit::of(Kind::Serial, end, digits.to_lowercase()))
+}
+
+/// A word that somebody put into the name of a volume: `/dev/mapper/luks-home-anna`.
+fn volume(before: &str, rest: &str) -> Option<Hit> {
+    let (_, name) = before.rsplit_once("/dev/mapper/")?;
+    let is_inside = name.chars().all(|c| c.is_alphanumeric() || "-_.+@".contains(c));
+    let word = run(rest, char::is_alphanumeric);
+    let is_named = is_inside && !places::is_of_volumes(word);
+    is_named.then(|| Hit::of(Kind::Volume, word.len(), word.to_lowercase()))
 }
 
 fn uuid(rest: &str) -> Option<Hit> {
@@ -187,6 +238,13 @@ fn run(text: &str, of: impl Fn(char) -> bool) -> &str {
     &text[..text.find(|c| !of(c)).unwrap_or(text.len())]
 }
 
+/// True for a text that ends with a label, in capitals or not.
+fn is_behind(before: &str, label: &str) -> bool {
+    let from = before.len().checked_sub(label.len());
+    let tail = from.map(|from| &before.as_bytes()[from..]);
+    tail.is_some_and(|tail| tail.eq_ignore_ascii_case(label.as_bytes()))
+}
+
 fn is_hex(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
@@ -202,6 +260,10 @@ const HOMES: [&str; 3] = ["/home/", "/media/", "/Users/"];
 const UNIQUE: [&str; 4] = ["uuid=", "by-uuid/", "by-partuuid/", "machine_id="];
 /// systemd.net-naming-scheme(7), the policy `mac`.
 const BY_ADDRESS: [&str; 5] = ["enx", "ibx", "slx", "wlx", "wwx"];
+/// RFC 3721, 1.1; NVM Express base specification, 4.7.
+const QUALIFIED: [&str; 4] = ["iqn.1", "iqn.2", "nqn.1", "nqn.2"];
+/// What 64 or 128 bits of a name stand behind.
+const NUMBERED: [&str; 5] = ["0x", "0X", "eui.", "naa.", "wwn."];
 /// Eight groups of which the last two are written as IPv4.
 const LONGEST_ADDRESS: usize = 45;
 
@@ -211,7 +273,7 @@ mod tests {
 
     /// What is found in a text, and where it stood.
     fn found(text: &str) -> Vec<(&str, Kind)> {
-        let pieces = pieces(text, None).into_iter();
+        let pieces = pieces(text, &Names::default(), false).into_iter();
         pieces.filter_map(|piece| Some((piece.text, piece.found?.0))).collect()
     }
 
@@ -244,6 +306,21 @@ mod tests {
             ("[fe80::1%eth0]:80", vec![("fe80::1", Kind::Address)]),
             ("/home/anna/results: full", vec![("/home/anna/results", Kind::Path)]),
             ("/dev/sda1 /var/home/anna ext4", vec![("/var/home/anna", Kind::Path)]),
+            ("/home/anna/My Files/io", vec![("/home/anna/My Files/io", Kind::Path)]),
+            ("write '/home/anna/My Files': full", vec![("/home/anna/My Files", Kind::Path)]),
+            ("write /home/anna/My Files: full", vec![("/home/anna/My Files", Kind::Path)]),
+            ("in /home/anna/My Files/io and more", vec![("/home/anna/My Files/io", Kind::Path)]),
+            ("/dev/a /home/anna ext4 rw,x=/y", vec![("/home/anna", Kind::Path)]),
+            ("read ~anna/x and ~/y.", vec![("~anna/x", Kind::Path), ("~/y", Kind::Path)]),
+            ("nvme.eui.0025385b71b01234", vec![("eui.0025385b71b01234", Kind::Serial)]),
+            ("wwn=0x5000c500a1b2c3d4 x", vec![("0x5000c500a1b2c3d4", Kind::Serial)]),
+            (
+                "iscsi=iqn.2001-04.com.example:deadbeef42, x",
+                vec![("iqn.2001-04.com.example:deadbeef42", Kind::Serial)],
+            ),
+            ("btmac=001b44113ab7", vec![("001b44113ab7", Kind::Mac)]),
+            ("guid 0002:c903:00a1:b2c3", vec![("0002:c903:00a1:b2c3", Kind::Mac)]),
+            ("/dev/mapper/luks-home-anna /x", vec![("anna", Kind::Volume)]),
             ("(builder@forge)", vec![("builder@forge", Kind::Account)]),
             ("ssh://anna@lab7:22", vec![("anna@lab7", Kind::Account)]),
         ] {
@@ -270,6 +347,10 @@ mod tests {
             "x86_64-unknown-linux-gnu",
             "ffffffff,00000003",
             "UUID=none",
+            "mask 0x00000000ffffffff 0xffff",
+            "/dev/mapper/ubuntu--vg-root /",
+            "~10/s ~/",
+            "0000:00:03.0 0002:c903",
             "enx12",
             hash,
             "abcd-ef01-2345-6789-abcd-ef01-2345-6789-abcd-ef01-2345-6789-abcd",
@@ -281,7 +362,9 @@ mod tests {
 
     #[test]
     fn one_thing_has_one_name_however_it_is_written() {
-        let name = |text: &str| pieces(text, None).into_iter().find_map(|piece| piece.found);
+        let name = |text: &str| {
+            pieces(text, &Names::default(), false).into_iter().find_map(|piece| piece.found)
+        };
         let same = |texts: &[&str]| texts.iter().all(|text| name(text) == name(texts[0]));
         let macs =
             ["00:1b:44:11:3a:b7", "01-00-1B-44-11-3A-B7", "wlx001b44113ab7", "x=00-1b-44-11-3a-b7"];
@@ -292,7 +375,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn the_pieces_of_a_text_are_the_text(text in "([a-f0-9:.@/=\\-]|home|enx|uuid=|\u{20ac}| ){0,60}") {
-            let whole: String = pieces(&text, None).iter().map(|piece| piece.text).collect();
+            let whole: String = pieces(&text, &Names::default(), false).iter().map(|piece| piece.text).collect();
             proptest::prop_assert_eq!(whole, text);
         }
     }

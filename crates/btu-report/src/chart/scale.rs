@@ -1,5 +1,7 @@
 //! Axes of curves: linear or logarithmic, with ticks that people read.
 
+use super::axis::MOST_TICKS;
+use super::axis::is_shown;
 use super::axis::round_step;
 use crate::document::ScaleKind;
 use crate::number;
@@ -21,7 +23,9 @@ impl Axis {
         range: [f64; 2],
     ) -> Self {
         let is_log = matches!(kind, ScaleKind::Log | ScaleKind::LogBytes);
-        let shown = values.filter(|value| value.is_finite() && (!is_log || *value > 0.0));
+        let shown = values.filter(|value| {
+            is_shown(*value) && (!is_log || is_shown(value.recip()) && *value > 0.0)
+        });
         let bounds = shown.fold(None, |bounds: Option<(f64, f64)>, value| {
             Some(bounds.map_or((value, value), |(low, high)| (low.min(value), high.max(value))))
         });
@@ -73,7 +77,7 @@ impl Axis {
     fn even_ticks(&self) -> Vec<(f64, String)> {
         let step = round_step((self.high - self.low) / 8.0);
         let first = (self.low / step).ceil();
-        let values = (0..32).map(|count| (first + f64::from(count)) * step);
+        let values = (0..MOST_TICKS).map(|count| (first + f64::from(count)) * step);
         let inside = values.take_while(|value| *value <= self.high + step / 1e6);
         inside.map(|value| (value, number::tick(value))).collect()
     }
@@ -87,7 +91,8 @@ impl Axis {
                 break;
             }
         }
-        found.into_iter().map(|value| (value, text(value))).collect()
+        let each = found.len().div_ceil(MOST_TICKS.into()).max(1);
+        found.into_iter().step_by(each).map(|value| (value, text(value))).collect()
     }
 
     fn multiples(&self, base: f64, steps: &[f64]) -> Vec<f64> {
@@ -149,6 +154,18 @@ mod tests {
         assert!(axis.place(59e3) >= 0.0 && axis.place(72e3) > axis.place(59e3));
         let all = Axis::showing(ScaleKind::Linear, [5.0, 9.0].into_iter(), [0.0, 100.0]);
         assert!(all.place(0.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn values_of_many_magnitudes_have_few_ticks() {
+        for kind in [ScaleKind::Linear, ScaleKind::Log, ScaleKind::LogBytes] {
+            for (low, high) in [(1e-90, 1e90), (5e-324, f64::MAX), (1.0, 1e60)] {
+                let axis = Axis::showing(kind, [low, high].into_iter(), [0.0, 100.0]);
+                assert!(axis.ticks().len() <= usize::from(MOST_TICKS), "{low} {high}");
+                assert!(axis.ticks().iter().all(|(_, text)| text.len() < 24), "{low} {high}");
+                assert!(axis.place(low).is_finite() && axis.place(high).is_finite());
+            }
+        }
     }
 
     #[test]

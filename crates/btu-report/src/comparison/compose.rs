@@ -33,7 +33,7 @@ pub fn compose_comparison(found: &ComparisonDocument) -> Document {
 
 fn title(found: &ComparisonDocument) -> String {
     let doubt = if found.comparable { "" } else { "NOT COMPARABLE: " };
-    format!("{doubt}{} against {}", found.after.name, found.before.name)
+    format!("{doubt}{} against {}", found.after.marked(), found.before.marked())
 }
 
 fn headline(found: &ComparisonDocument) -> Vec<Block> {
@@ -43,21 +43,27 @@ fn headline(found: &ComparisonDocument) -> Vec<Block> {
         blocks.push(Block::paragraph("These results were measured under different rules:"));
         blocks.push(Block::List { items });
     }
-    let altered = [&found.before, &found.after]
-        .into_iter()
-        .flat_map(|side| side.altered.iter().map(|what| format!("{}: {what}", side.name)));
-    let altered: Vec<String> = altered.collect();
-    if !altered.is_empty() {
-        blocks.push(Block::List { items: altered });
-    }
+    blocks.extend(of_sides(found, |side| side.altered.clone()));
     let whole: Vec<&ChangeResult> =
         found.changes.iter().filter(|one| !one.figure.contains('.')).collect();
     blocks.push(Block::Table(table("", &whole, named)));
     blocks.extend(conditions(found));
     blocks.push(Block::Facts { rows: [&found.before, &found.after].map(side).into() });
+    blocks.extend(of_sides(found, |side| {
+        side.not_rankable_reasons.iter().map(|why| format!("not rankable: {why}")).collect()
+    }));
     blocks.push(Block::paragraph(READING));
     blocks.extend(unjudged(&whole).map(Block::paragraph));
     blocks
+}
+
+/// What is to be known of each side, with its name.
+fn of_sides(found: &ComparisonDocument, what: impl Fn(&Side) -> Vec<String>) -> Option<Block> {
+    let of = |side: &Side| {
+        what(side).into_iter().map(|what| format!("{}: {what}", side.name)).collect::<Vec<_>>()
+    };
+    let items: Vec<String> = [&found.before, &found.after].into_iter().flat_map(of).collect();
+    (!items.is_empty()).then_some(Block::List { items })
 }
 
 /// Why figures have no interval, and so no verdict.
@@ -69,12 +75,16 @@ fn unjudged(whole: &[&ChangeResult]) -> Option<String> {
 const READING: &str = "btu and idle are in Mb/s, busy and idle host; penalty is how many times \
                        longer the host's own work takes beside the traffic. The interval is that of \
                        the change, over passes. Different: the interval holds no zero, and the change \
-                       exceeds 2 %; of a cell after Holm's correction over the table of cells, too. Not \
-                       shown: anything else, so that no difference was shown, and none was ruled out.";
+                       exceeds 2 %; of a cell after Holm's correction over the table of cells, too. \
+                       CENSORED: a run met its cap, or failed, so that a side is a bound. Not shown: anything else, so that no difference was shown, and none was ruled out.";
 
 fn conditions(found: &ComparisonDocument) -> Vec<Block> {
     let told = found.conditions.iter().map(|one| {
-        let verdict = if one.met { "FAILED" } else { "ok" };
+        let verdict = match one {
+            one if one.met => "FAILED",
+            one if one.open => "NOT TOLD",
+            _ => "ok",
+        };
         let said =
             if one.said.is_empty() { String::new() } else { format!(": {}", one.said.join("; ")) };
         format!("{verdict}: {}{said}", one.condition)
@@ -158,6 +168,7 @@ fn verdict(change: &ChangeResult) -> String {
     match change.different {
         Some(true) => "different",
         Some(false) => "not shown",
+        None if change.is_bound() => "CENSORED",
         None => "",
     }
     .to_owned()
@@ -193,6 +204,7 @@ mod tests {
             ratio_ci95: reason.map_or(Some([0.3, 0.5]), |_| None),
             ratio_ci95_reason: reason.map(ToOwned::to_owned),
             different: None,
+            different_reason: None,
         };
         let [sure, unsure] = [figure(None), figure(Some("2 and 5 passes"))];
         assert_eq!(unjudged(&[&sure]), None);

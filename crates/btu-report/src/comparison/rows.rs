@@ -7,10 +7,11 @@ use super::ComparisonDocument;
 pub(crate) fn csv_rows(found: &ComparisonDocument) -> Vec<Vec<String>> {
     let heading = COLUMNS.iter().map(|name| (*name).to_owned()).collect();
     let all = found.changes.iter().chain(&found.cells);
-    std::iter::once(heading).chain(all.map(row)).collect()
+    let sides = [&found.before, &found.after].map(|side| side.badges.join(", "));
+    std::iter::once(heading).chain(all.map(|change| row(change, &sides))).collect()
 }
 
-const COLUMNS: [&str; 8] = [
+const COLUMNS: [&str; 11] = [
     "figure",
     "before",
     "after",
@@ -19,9 +20,12 @@ const COLUMNS: [&str; 8] = [
     "ratio_high",
     "change_percent",
     "different",
+    "different_reason",
+    "badges_before",
+    "badges_after",
 ];
 
-fn row(change: &ChangeResult) -> Vec<String> {
+fn row(change: &ChangeResult, [before, after]: &[String; 2]) -> Vec<String> {
     let [low, high] =
         change.ratio_ci95.map_or_else(Default::default, |ends| ends.map(|end| end.to_string()));
     let different = change.different.map_or_else(String::new, |different| different.to_string());
@@ -35,5 +39,8 @@ fn row(change: &ChangeResult) -> Vec<String> {
         high,
         number(change.change_percent),
         different,
+        change.different_reason.clone().unwrap_or_default(),
+        before.clone(),
+        after.clone(),
     ]
 }

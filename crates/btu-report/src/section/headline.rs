@@ -89,7 +89,7 @@ fn interval(estimate: &Estimate, form: fn(f64) -> String, passes: u32) -> String
 }
 
 /// The words that stand beside the score, worst first.
-fn badges(analysis: &Analysis) -> Vec<Badge> {
+pub(crate) fn badges(analysis: &Analysis) -> Vec<Badge> {
     let rankable = analysis.not_rankable_reasons.is_empty();
     let watch = |word| Badge { word, tone: Tone::Watch };
     [

@@ -17,6 +17,8 @@ use crate::files::ResultFiles;
 pub(super) struct Checked {
     pub(super) findings: Vec<Finding>,
     pub(super) notes: Vec<String>,
+    /// Files of packets that are not there.
+    pub(super) missing: usize,
 }
 
 /// What was found of one.
@@ -50,6 +52,7 @@ impl Checked {
         let idle = format!("{} {UNUSED}", several(unused, "extract"));
         checked.notes.extend((missing > 0).then_some(gone));
         checked.notes.extend((unused > 0).then_some(idle));
+        checked.missing = missing;
         checked
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use btu_core::analysis::analyse;
 use btu_core::journal::Journal;
+use btu_core::journal::Record;
 use btu_report::compose;
 use btu_report::render;
 
@@ -24,6 +25,25 @@ fn the_page_of_a_quick_run_is_at_most_150_kb() {
     let page = page(&fixture::journal());
     std::fs::write(concat!(env!("CARGO_TARGET_TMPDIR"), "/report.html"), &page).unwrap();
     assert!(page.len() <= 150_000, "{} bytes", page.len());
+}
+
+/// A journal may say anything that fits into its numbers.
+#[test]
+fn no_figure_of_a_journal_makes_a_large_page() {
+    let mut journal = fixture::small_journal();
+    let ordinary = page(&journal).len();
+    for units in [1e-300, 1e-60, 1e15, 1e60, 1e200, 1e300] {
+        for record in &mut journal.records {
+            if let Record::Alone(alone) = record {
+                alone.sample.units = units;
+            }
+        }
+        let extreme = page(&journal).len();
+        assert!(
+            extreme < ordinary * 3 / 2,
+            "{units:e}: {extreme} bytes, {ordinary} of another one"
+        );
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use btu_core::analysis::analyse;
 use btu_core::cell::Role;
+use btu_core::disclosure::Fact;
 use btu_core::journal::Journal;
 use btu_core::journal::Record;
 use btu_core::journal::codec;
@@ -20,8 +21,11 @@ use btu_core::schedule::Step;
 use btu_core::units::Bytes;
 use btu_report::Claim;
 use btu_report::MANIFEST;
+use btu_report::OpenMode;
 use btu_report::ResultFiles;
 use btu_report::SIGNATURES;
+use btu_report::Stored;
+use btu_report::StoredRun;
 use btu_report::Tier;
 use btu_report::Verification;
 use btu_report::result;
@@ -461,4 +465,37 @@ fn a_changed_bit_anywhere_in_any_file_is_found() {
 /// A space between two values of `signatures.json` may become another space: nothing is said by it.
 fn is_blank(content: &[u8], byte: usize) -> bool {
     content[byte].is_ascii_whitespace()
+}
+
+/// What people read must follow from the samples as what programs read does, also where nobody signed.
+#[test]
+fn a_page_that_the_samples_do_not_give_is_found_and_one_of_another_program_is_not_judged() {
+    let page_of = |files: &Files| {
+        let opened = ResultFiles::new(Path::new("result"), files.clone());
+        StoredRun::open(&opened, OpenMode::Strict).unwrap().render("html").unwrap()
+    };
+    let result = |version: &str| {
+        let mut journal = journal();
+        journal.hosts.tool.insert("version".to_owned(), Fact::known(version));
+        let mut files = signed(&journal, ["A", "A", "A"]);
+        files.retain(|name, _| name != MANIFEST && name != SIGNATURES);
+        let page = page_of(&files);
+        files.insert("report.html".to_owned(), page);
+        files
+    };
+    let changed = |mut files: Files| {
+        let page = files.get_mut("report.html").unwrap();
+        let at = page.windows(4).position(|four| four == b"Mb/s").unwrap();
+        page.insert(at, b'9');
+        verified(files).accepting_unsigned()
+    };
+    let ours = result(env!("CARGO_PKG_VERSION"));
+    let untouched = verified(ours.clone()).accepting_unsigned();
+    assert!(untouched.valid && !untouched.notes.concat().contains("report.html"), "{untouched:?}");
+    let found = changed(ours);
+    let of_page = found.violations.iter().find(|one| one.place == "report.html").unwrap();
+    assert!(of_page.detail.starts_with("not the page that the samples give"), "{of_page:?}");
+    let others = changed(result("0.0.1"));
+    let note = "report.html: not verified: another version of the program wrote it";
+    assert!(others.valid && others.notes.iter().any(|told| told == note), "{others:?}");
 }

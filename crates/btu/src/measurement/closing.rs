@@ -126,13 +126,21 @@ pub(crate) fn render_files<S: Stored, E: Into<Failure>>(
     journal: &JournalDir,
     open: impl FnOnce(&ResultFiles, OpenMode) -> Result<S, E>,
 ) -> Result<S, Failure> {
-    let files = ResultFiles::read(journal.path())?;
-    let stored = open(&files, OpenMode::Strict).map_err(Into::into)?;
-    warn(stored.warnings());
+    let stored = opened(journal, open)?;
     for (format, file) in [("json", file::RESULT), ("html", file::REPORT)] {
         let content = stored.render(format).map_err(Failure::usage)?;
         journal.write(file, &content).map_err(journal_failure)?;
     }
+    Ok(stored)
+}
+
+fn opened<S: Stored, E: Into<Failure>>(
+    journal: &JournalDir,
+    open: impl FnOnce(&ResultFiles, OpenMode) -> Result<S, E>,
+) -> Result<S, Failure> {
+    let files = ResultFiles::read(journal.path())?;
+    let stored = open(&files, OpenMode::Strict).map_err(Into::into)?;
+    warn(stored.warnings());
     Ok(stored)
 }
 
@@ -160,13 +168,8 @@ pub(crate) fn done<L: StoredLine>(directory: &Path) -> Result<Option<JournalDir>
     Ok(finished::<L>(directory)?.filter(sign::is_signed))
 }
 
-/// Says of one that is finished what is done.
-fn say_finished(journal: &JournalDir) {
-    let told = "the measurement is finished; only its files are rendered again";
-    output::message(&format!("{}: {told}", journal.path().display()));
-}
-
-/// Its files, rendered again by `open`. What was measured stays, and who signed it; `sign` is for one that
+/// A finished measurement, opened again by `open`. What was measured stays, and so does what was signed: the packets
+/// that a page shows may be gone, or another build of the program may show them otherwise. `sign` is for one that
 /// nobody could sign before.
 pub(crate) fn show_again<S: Stored, E: Into<Failure>>(
     journal: &JournalDir,
@@ -174,13 +177,21 @@ pub(crate) fn show_again<S: Stored, E: Into<Failure>>(
     open: impl FnOnce(&ResultFiles, OpenMode) -> Result<S, E>,
     sign: impl FnOnce(&JournalDir, &S) -> Result<(), Failure>,
 ) -> Result<S, Failure> {
-    let stored = render_files(journal, open)?;
-    say_finished(journal);
-    sign(journal, &stored)?;
+    let is_signed = sign::is_signed(journal);
+    let stored = if is_signed { opened(journal, open) } else { render_files(journal, open) }?;
+    let done = if is_signed { SIGNED } else { RENDERED };
+    output::message(&format!("{}: the measurement is finished; {done}", journal.path().display()));
+    if !is_signed {
+        sign(journal, &stored)?;
+    }
     keep_extracts(journal, &stored);
     show(journal.path(), &stored, json)?;
     Ok(stored)
 }
+
+/// What becomes of the files of a finished measurement.
+const RENDERED: &str = "only its files are rendered again";
+const SIGNED: &str = "its files stay as they were signed";
 
 /// What is said of a result in this directory.
 pub(crate) fn show(directory: &Path, stored: &dyn Stored, json: bool) -> Result<(), Failure> {

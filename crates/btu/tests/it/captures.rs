@@ -63,6 +63,7 @@ fn every_cell_is_captured_on_request_and_nothing_of_it_is_scored() {
     a_report_is_the_same_on_one_cpu(&out);
     extracts_change_how_long_a_report_takes_and_nothing_else(&out, &second);
     extracts_stay_where_the_packets_do(&out);
+    a_copy_without_packets_stays_as_it_was_signed(&out);
     a_cell_is_explained_on_request(&out, &second);
     third_parties_read_a_capture(&out, &second);
     deleted_and_changed_captures_are_named(&out, &second);
@@ -109,6 +110,25 @@ fn extracts_change_how_long_a_report_takes_and_nothing_else(out: &Path, second: 
     assert!(matches!(again().status.code(), Some(0 | 6)));
     let anew: Vec<Vec<u8>> = extracts.iter().map(|path| std::fs::read(path).unwrap()).collect();
     assert!(anew == kept);
+}
+
+/// Whoever goes on with a copy without packets sees what it holds, and what was signed stays.
+fn a_copy_without_packets_stays_as_it_was_signed(out: &Path) {
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().join("copy");
+    std::fs::create_dir(&copy).unwrap();
+    for entry in std::fs::read_dir(out).unwrap().map(Result::unwrap) {
+        if entry.path().is_file() {
+            std::fs::copy(entry.path(), copy.join(entry.file_name())).unwrap();
+        }
+    }
+    let page = || std::fs::read(copy.join("report.html")).unwrap();
+    let before = page();
+    assert!(report(&copy, &["--format", "html"]).stdout != before, "it shows no packets");
+    let again = btu().args(["run", "--resume"]).arg(&copy).output().unwrap();
+    assert!(matches!(again.status.code(), Some(0 | 6)), "{again:?}");
+    assert!(page() == before, "it was written");
+    assert!(verified(&copy).contains("Verdict VALID"), "{}", verified(&copy));
 }
 
 /// What a verification says, in text.

@@ -81,6 +81,49 @@ fn a_slower_result_fails_its_condition_and_says_that_it_was_altered() {
     }
 }
 
+/// Makes the first run of a stored result one that met its cap.
+fn capped(folder: &Path) {
+    let samples = folder.join("samples.jsonl");
+    let text = std::fs::read_to_string(&samples).unwrap();
+    let whole = r#""outcome":{"ended":"complete"}"#;
+    let cut = r#""outcome":{"ended":"capped","reason":"no byte for 5 s"}"#;
+    assert!(text.contains(whole));
+    let at = text.find(r#""activity":"cpu""#).unwrap();
+    let (before, behind) = text.split_at(at);
+    std::fs::write(&samples, before.to_owned() + &behind.replacen(whole, cut, 1)).unwrap();
+}
+
+#[test]
+fn a_side_that_is_a_bound_says_so_in_every_format_and_leaves_its_conditions_open() {
+    needs!();
+    let quick = quick_run!();
+    let folder = TempDir::new().unwrap();
+    let cut = copied(&quick.folder, &folder.path().join("cut"));
+    capped(&cut);
+    let compared = |options: &[&str]| {
+        let ended = btu().arg("compare").args(options).arg(&quick.folder).arg(&cut).output();
+        let ended = ended.unwrap();
+        (ended.status.code(), String::from_utf8_lossy(&ended.stdout).into_owned())
+    };
+    let (code, text) = compared(&["--fail-if", "btu<-1000%"]);
+    assert_eq!(code, Some(6), "{text}");
+    for told in ["cut (CENSORED", "NOT TOLD: btu<-1000%: btu ", "cut: not rankable: "] {
+        assert!(text.contains(told), "{told}: {text}");
+    }
+    let row = text.lines().find(|line| line.starts_with("btu ")).unwrap();
+    assert!(row.ends_with("CENSORED"), "{row}");
+    assert_eq!(compared(&["--fail-if", "idle<-1000%"]).0, Some(0));
+    for format in ["md", "html", "csv"] {
+        assert!(compared(&["--format", format]).1.contains("CENSORED"), "{format}");
+    }
+    let found: Value = serde_json::from_str(&compared(&["--json"]).1).unwrap();
+    let btu = &found["changes"][0];
+    assert_eq!((&btu["figure"], &btu["different"]), (&"btu".into(), &Value::Null));
+    let reason = btu["different_reason"].as_str().unwrap();
+    assert_eq!(reason, "a run met its cap, or failed: a side is a bound");
+    assert!(found["after"]["badges"].to_string().contains("CENSORED"), "{}", found["after"]);
+}
+
 #[test]
 fn what_is_asked_of_stdout_is_written_there_beside_the_files() {
     needs!();

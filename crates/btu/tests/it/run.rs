@@ -221,16 +221,22 @@ fn a_finished_run_is_not_measured_again_and_stays_as_it_was() {
         let read = |name: &str| std::fs::read(out.join(name)).unwrap();
         ["samples.jsonl", "events.jsonl", "result.json", "report.html", "signatures.json"].map(read)
     };
+    let again = |done: &str| {
+        let again = btu().args(["run", "--quiet", "--resume"]).arg(&out).output().unwrap();
+        let said = said(&again);
+        assert_eq!(again.status.code(), Some(0), "{said}");
+        assert!(said.contains(&format!("the measurement is finished; {done}")), "{said}");
+    };
     let before = files();
+    std::fs::remove_file(out.join("signatures.json")).unwrap();
     std::fs::remove_file(out.join("report.html")).unwrap();
-    let again = btu().args(["run", "--quiet", "--resume"]).arg(&out).output().unwrap();
-    let said = said(&again);
-    assert_eq!(again.status.code(), Some(0), "{said}");
-    assert!(
-        said.contains("the measurement is finished; only its files are rendered again"),
-        "{said}"
-    );
+    again("only its files are rendered again");
     assert!(files() == before, "a file changed");
+    // What is signed is not written, whatever this program would write today.
+    std::fs::write(out.join("report.html"), "of another program").unwrap();
+    let signed = files();
+    again("its files stay as they were signed");
+    assert!(files() == signed, "a file was written");
 }
 
 /// Whoever takes the passes out that he does not like gets no signature for the rest.
