@@ -6,7 +6,6 @@
 mod condition;
 mod facts;
 
-use crate::stats::BOOTSTRAP_PASSES;
 use crate::stats::LEAST_EFFECT;
 use crate::stats::LEAST_PASSES;
 use crate::stats::SIGNIFICANCE;
@@ -22,7 +21,6 @@ use crate::score::score;
 use crate::score::score_repeats;
 use crate::stats::geometric_mean;
 use crate::stats::holm;
-use crate::stats::ratio_bootstrap;
 use crate::stats::welch_on_logs;
 
 pub use condition::Condition;
@@ -87,8 +85,8 @@ pub enum Measure {
     Penalty,
 }
 
-/// Compares two results. The seed is that of the bootstrap, which gives the interval from 10 passes on.
-pub fn compare(before: &Analysis, after: &Analysis, seed: u64) -> Comparison {
+/// Compares two results.
+pub fn compare(before: &Analysis, after: &Analysis) -> Comparison {
     let (first, second) = (Passes::of(before), Passes::of(after));
     let mut parts = vec![Part::Whole];
     let names = |of: fn(&Figure) -> &String| first.names(of).into_iter();
@@ -96,7 +94,7 @@ pub fn compare(before: &Analysis, after: &Analysis, seed: u64) -> Comparison {
     parts.extend(names(|figure| &figure.case).map(Part::Case));
     let busy = names(|figure| &figure.activity).filter(|name| name != "none");
     parts.extend(busy.map(Part::Activity));
-    let change = |part: &Part, measure: Measure| change(&first, &second, part, measure, seed);
+    let change = |part: &Part, measure: Measure| change(&first, &second, part, measure);
     let changes = parts.iter().flat_map(|part| {
         [Measure::Btu, Measure::Idle, Measure::Penalty]
             .into_iter()
@@ -225,20 +223,13 @@ fn cell_name(figure: &Figure) -> String {
 }
 
 /// One figure of both; `None` where one has none.
-fn change(
-    first: &Passes,
-    second: &Passes,
-    part: &Part,
-    measure: Measure,
-    seed: u64,
-) -> Option<Change> {
+fn change(first: &Passes, second: &Passes, part: &Part, measure: Measure) -> Option<Change> {
     let (a, b) = (first.composites(part, measure), second.composites(part, measure));
     let (before, after) = (geometric_mean(&a)?, geometric_mean(&b)?);
     let n = a.len().min(b.len());
     let enough = n >= LEAST_PASSES && first.whole && second.whole;
     let test = if enough { welch_on_logs(&a, &b) } else { None };
-    let drawn = if n >= BOOTSTRAP_PASSES { ratio_bootstrap(&a, &b, seed) } else { None };
-    let interval = test.map(|test| drawn.unwrap_or(test.interval));
+    let interval = test.map(|test| test.interval);
     let ratio = after / before;
     let beyond = ratio.ln().abs() > LEAST_EFFECT.ln_1p();
     Some(Change {
@@ -298,7 +289,7 @@ mod tests {
     #[test]
     fn a_result_against_itself_has_not_changed() {
         let same = analysis(1000, 4);
-        let comparison = compare(&same, &same, 1);
+        let comparison = compare(&same, &same);
         for change in comparison.changes.iter().chain(&comparison.cells) {
             assert!((change.ratio - 1.0).abs() < 1e-12, "{}", change.name());
             assert_eq!(change.different, Some(false), "{}", change.name());
@@ -308,7 +299,7 @@ mod tests {
 
     #[test]
     fn a_faster_host_is_faster_in_every_part_and_its_penalty_is_the_same() {
-        let comparison = compare(&analysis(1000, 4), &analysis(1200, 4), 1);
+        let comparison = compare(&analysis(1000, 4), &analysis(1200, 4));
         for name in ["btu", "idle", "application.video.btu", "case.SEND.idle", "activity.cpu.btu"] {
             let change = found(&comparison, name);
             assert!(change.percent() > 15.0 && change.percent() < 21.0, "{name}");
@@ -322,7 +313,7 @@ mod tests {
 
     #[test]
     fn two_passes_have_a_ratio_and_no_interval() {
-        let comparison = compare(&analysis(1000, 2), &analysis(1200, 4), 1);
+        let comparison = compare(&analysis(1000, 2), &analysis(1200, 4));
         let change = found(&comparison, "btu");
         assert_eq!((change.ci95, change.different), (None, None));
         let reason = change.ci95_reason.as_deref();
@@ -330,10 +321,12 @@ mod tests {
     }
 
     #[test]
-    fn from_ten_passes_on_the_bootstrap_gives_the_interval() {
+    fn many_passes_have_the_same_interval_as_few() {
         let (before, after) = (analysis(1000, 10), analysis(1200, 10));
-        let drawn = compare(&before, &after, 1);
-        assert_eq!(drawn, compare(&before, &after, 1));
-        assert_ne!(found(&drawn, "btu").ci95, found(&compare(&before, &after, 2), "btu").ci95);
+        let of_t = welch_on_logs(&before.pass_btu_mbps, &after.pass_btu_mbps).unwrap().interval;
+        let ci95 = found(&compare(&before, &after), "btu").ci95.unwrap();
+        for (found, want) in ci95.into_iter().zip([of_t.low, of_t.high]) {
+            assert!((found / want - 1.0).abs() < 1e-9, "{ci95:?}, not {of_t:?}");
+        }
     }
 }
