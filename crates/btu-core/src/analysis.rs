@@ -45,7 +45,7 @@ pub(crate) use summary::cpu_s_per_gb;
 pub(crate) use summary::writes_per_segment;
 
 /// Everything that a report shows, computed from one journal.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Analysis {
     /// The runs that count, one per cell and pass, in order of pass and position.
     pub runs: Vec<ScoredRun>,
@@ -91,6 +91,8 @@ pub struct Estimate {
     pub value: Option<f64>,
     /// Why there is no figure.
     pub reason: Option<String>,
+    /// The passes that it and its interval are over.
+    pub n: u32,
     /// 95 % interval over passes.
     pub ci95: Option<[f64; 2]>,
     /// Why there is no interval.

@@ -35,6 +35,7 @@ impl Composite {
         Estimate {
             value: self.value.map(&show),
             reason: self.reason.clone().filter(|_| self.value.is_none()),
+            n: u32::try_from(n).unwrap_or(u32::MAX),
             ci95: student,
             ci95_reason: student.is_none().then(|| no_interval(n)),
             bootstrap95: bootstrap,

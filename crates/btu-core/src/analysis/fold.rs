@@ -179,6 +179,7 @@ fn classic_estimate(classic: Classic) -> Estimate {
     Estimate {
         value: classic.percent(),
         reason: classic.reason(),
+        n: 0,
         ci95: None,
         ci95_reason: Some("a mean of percentages has no interval".to_owned()),
         bootstrap95: None,

@@ -168,6 +168,7 @@ fn an_activity_that_failed_alone_is_no_base_and_says_why() {
     let slowdown = |pass| found.runs.iter().find(|run| run.pass == pass).unwrap().slowdown;
     assert_eq!((slowdown(1), slowdown(2)), (Some(1.25), None));
     assert_close(found.penalty_percent.value, 25.0);
+    assert_eq!((found.btu_mbps.n, found.penalty_percent.n), (2, 1));
     assert_reason(&found, "4 runs have no slowdown: cpu alone failed in pass 2");
     assert_reason(
         &found,

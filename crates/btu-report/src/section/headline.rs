@@ -48,42 +48,42 @@ impl Section for Headline {
 }
 
 fn figures(analysis: &Analysis) -> Vec<Figure> {
-    let passes = analysis.complete_passes;
     vec![
         Figure {
             name: "BTU",
             value: number::figure_or_none(analysis.btu_mbps.value),
             unit: "Mb/s",
-            interval: interval(&analysis.btu_mbps, number::figure, passes),
+            interval: interval(&analysis.btu_mbps, number::figure),
             meaning: "delivered to applications while the host works",
         },
         Figure {
             name: "Penalty",
             value: number::percent_or_none(analysis.penalty_percent.value),
             unit: "%",
-            interval: interval(&analysis.penalty_percent, number::percent, passes),
+            interval: interval(&analysis.penalty_percent, number::percent),
             meaning: "more time that the host's own work takes beside traffic",
         },
         Figure {
             name: "BTU idle",
             value: number::figure_or_none(analysis.btu_idle_mbps.value),
             unit: "Mb/s",
-            interval: interval(&analysis.btu_idle_mbps, number::figure, passes),
+            interval: interval(&analysis.btu_idle_mbps, number::figure),
             meaning: "the same traffic with no other work on the host",
         },
     ]
 }
 
-/// The interval in words, or why there is none.
-fn interval(estimate: &Estimate, form: fn(f64) -> String, passes: u32) -> String {
+/// The interval in words, over the passes of this figure, or why there is none.
+fn interval(estimate: &Estimate, form: fn(f64) -> String) -> String {
+    let passes = several(estimate.n, "pass");
     match (estimate.value, estimate.ci95) {
         (None, _) => estimate.reason.clone().unwrap_or_else(|| "not computed".to_owned()),
         (_, Some([lo, hi])) => {
-            format!("95 % interval {} to {}, {}", form(lo), form(hi), several(passes, "pass"))
+            format!("95 % interval {} to {}, {}", form(lo), form(hi), passes)
         }
         (_, None) => {
             let reason = estimate.ci95_reason.clone();
-            reason.unwrap_or_else(|| format!("{}, no interval", several(passes, "pass")))
+            reason.unwrap_or_else(|| format!("{passes}, no interval"))
         }
     }
 }
@@ -184,4 +184,25 @@ fn kept(records: &[Record]) -> String {
 fn smallest_change(analysis: &Analysis) -> Option<String> {
     let change = number::percent(100.0 * analysis.detectable_change?);
     Some(format!("this run could have shown a change of the score of {change} % or more"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_figure_has_the_passes_that_it_is_over() {
+        let over =
+            |n| Estimate { value: Some(20.0), n, ci95: Some([10.0, 30.0]), ..Estimate::default() };
+        let analysis = Analysis {
+            complete_passes: 5,
+            btu_mbps: over(5),
+            penalty_percent: over(3),
+            btu_idle_mbps: Estimate { ci95: None, ..over(2) },
+            ..Analysis::default()
+        };
+        let told: Vec<String> = figures(&analysis).into_iter().map(|one| one.interval).collect();
+        assert!(told[0].ends_with(", 5 passes") && told[1].ends_with(", 3 passes"), "{told:?}");
+        assert_eq!(told[2], "2 passes, no interval");
+    }
 }
