@@ -59,6 +59,8 @@ pub struct Analysis {
     pub btu_mbps: Estimate,
     /// The same formula over the baselines, Mb/s.
     pub btu_idle_mbps: Estimate,
+    /// The score over that of the baselines, pass by pass: what is left of the idle host.
+    pub share_of_idle: Estimate,
     /// (GM of slowdowns - 1) x 100, percent.
     pub penalty_percent: Estimate,
     /// maly1996 eq. 9-11 literally, percent.

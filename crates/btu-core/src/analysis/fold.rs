@@ -64,6 +64,7 @@ pub fn analyse(journal: &Journal) -> Analysis {
         detectable_change: detectable_change(&btu.passes),
         btu_mbps: btu.estimate(seed),
         btu_idle_mbps: scores.idle().estimate(seed),
+        share_of_idle: scores.share_of_idle().estimate(seed),
         penalty_percent: slowdown.estimate_as(seed, penalty_percent),
         penalty_classic_percent: classic_estimate(scores.over_all.classic),
         applications: plan.applications.iter().map(|y| scores.application(y, seed)).collect(),
@@ -142,6 +143,11 @@ impl Scores {
 
     fn idle(&self) -> Composite {
         self.composite(|score| score.btu_idle_mbps, NO_BASELINES)
+    }
+
+    /// Both of one pass: what moves a whole pass moves them alike.
+    fn share_of_idle(&self) -> Composite {
+        self.composite(|score| Some(score.btu_mbps? / score.btu_idle_mbps?), NO_PAIR)
     }
 
     fn slowdown(&self) -> Composite {
@@ -227,5 +233,7 @@ fn warnings(journal: &Journal, missing_cells: usize) -> Vec<Flag> {
 const NO_LOADED: &str = "no loaded cells";
 
 const NO_BASELINES: &str = "no baseline cells";
+
+const NO_PAIR: &str = "not both loaded cells and baselines";
 
 const NO_SLOWDOWN: &str = "no activity was measured both alone and beside COMM";

@@ -99,6 +99,10 @@ fn three_passes_have_the_interval_of_their_composites() {
     assert!(found.btu_mbps.bootstrap95.is_some());
     assert_eq!(found.penalty_percent.ci95.map(|ends| ends.map(f64::round)), Some([25.0, 25.0]));
     assert_eq!(found.pass_btu_mbps.len(), 3);
+    // Passes that differ four times have the same share: what moves a pass moves both.
+    let share = (60.0_f64 / 336.0).sqrt();
+    assert_close(found.share_of_idle.value, share);
+    found.share_of_idle.ci95.unwrap().map(|end| assert_close(Some(end), share));
     let cell = &found.cells[0];
     assert_eq!((cell.cell.id().as_str(), cell.n), ("SEND/telnet/cpu", 3));
     assert_close(Some(cell.goodput_mbps), 4.0);

@@ -119,19 +119,82 @@ fn sentence(analysis: &Analysis) -> String {
              little of this host."
         );
     }
-    let (Some(btu), Some(idle)) = (analysis.btu_mbps.value, analysis.btu_idle_mbps.value) else {
+    let Some(share) = analysis.share_of_idle.value else {
         return "Too little was measured for a sentence about this host.".to_owned();
     };
-    let share = number::fixed(100.0 * btu / idle, 0);
-    let delivered =
-        format!("While it works, this host delivers {share} % of what it delivers idle");
+    let delivered = delivered(&analysis.share_of_idle, share);
     match analysis.penalty_percent.value {
-        Some(penalty) if penalty >= 0.05 => format!(
-            "{delivered}; traffic makes its own work take {} % longer.",
-            number::percent(penalty)
-        ),
-        Some(_) => format!("{delivered}; its own work was not slowed by the traffic."),
+        Some(penalty) => format!("{delivered}; {}.", own_work(&analysis.penalty_percent, penalty)),
         None => format!("{delivered}."),
+    }
+}
+
+/// What the host delivers of what it delivers idle, as far as the passes show it.
+fn delivered(estimate: &Estimate, share: f64) -> String {
+    let percent = |share: f64| number::fixed(100.0 * share, 0);
+    let figure = percent(share);
+    match shown(estimate, 1.0) {
+        Shown::Difference(range) => format!(
+            "While it works, this host delivers {figure} % of what it delivers idle ({})",
+            range.told(percent)
+        ),
+        Shown::None(range) => format!(
+            "While it works, no difference from the idle host is shown: it delivers {figure} % of that ({})",
+            range.told(percent)
+        ),
+        Shown::Unknown => format!(
+            "While it works, this host delivered {figure} % of what it delivered idle (no interval)"
+        ),
+    }
+}
+
+/// What became of the host's own work, as far as the passes show it.
+fn own_work(estimate: &Estimate, penalty: f64) -> String {
+    let figure = number::percent(penalty);
+    match shown(estimate, 0.0) {
+        Shown::Difference(range) if penalty > 0.0 => {
+            let range = range.told(number::percent);
+            format!("traffic makes its own work take {figure} % longer ({range})")
+        }
+        Shown::Difference(_) => "its own work was not slowed by the traffic".to_owned(),
+        Shown::None(range) => {
+            let range = range.told(number::percent);
+            format!("that traffic slows its own work is not shown: {figure} % ({range})")
+        }
+        Shown::Unknown if penalty < 0.05 => {
+            "its own work was not slowed by the traffic (no interval)".to_owned()
+        }
+        Shown::Unknown => format!("its own work took {figure} % longer (no interval)"),
+    }
+}
+
+/// What the interval of a figure says of a value that stands for no difference.
+enum Shown {
+    /// It does not hold it.
+    Difference(Range),
+    /// It holds it.
+    None(Range),
+    /// There is no interval.
+    Unknown,
+}
+
+struct Range([f64; 2]);
+
+fn shown(estimate: &Estimate, no_difference: f64) -> Shown {
+    match estimate.ci95 {
+        None => Shown::Unknown,
+        Some([low, high]) if low <= no_difference && no_difference <= high => {
+            Shown::None(Range([low, high]))
+        }
+        Some(ends) => Shown::Difference(Range(ends)),
+    }
+}
+
+impl Range {
+    /// `95 % interval 73 to 92 %`
+    fn told(&self, form: impl Fn(f64) -> String) -> String {
+        let [low, high] = self.0.map(form);
+        format!("95 % interval {low} to {high} %")
     }
 }
 
@@ -204,5 +267,34 @@ mod tests {
         let told: Vec<String> = figures(&analysis).into_iter().map(|one| one.interval).collect();
         assert!(told[0].ends_with(", 5 passes") && told[1].ends_with(", 3 passes"), "{told:?}");
         assert_eq!(told[2], "2 passes, no interval");
+    }
+
+    /// What chance can do is not told as a fact of the host.
+    #[test]
+    fn the_sentence_says_what_the_passes_show() {
+        let of = |value: f64, ci95| Estimate { value: Some(value), ci95, ..Estimate::default() };
+        let said = |share, penalty| {
+            sentence(&Analysis {
+                share_of_idle: share,
+                penalty_percent: penalty,
+                ..Analysis::default()
+            })
+        };
+        assert_eq!(
+            said(of(0.85, Some([0.73, 0.92])), of(37.5, Some([30.0, 45.0]))),
+            "While it works, this host delivers 85 % of what it delivers idle (95 % interval 73 to 92 %); \
+             traffic makes its own work take 37.5 % longer (95 % interval 30.0 to 45.0 %)."
+        );
+        assert_eq!(
+            said(of(0.85, Some([0.73, 1.0])), of(0.2, Some([-1.0, 1.5]))),
+            "While it works, no difference from the idle host is shown: it delivers 85 % of that (95 % \
+             interval 73 to 100 %); that traffic slows its own work is not shown: 0.2 % (95 % interval \
+             -1.0 to 1.5 %)."
+        );
+        assert_eq!(
+            said(of(0.85, None), of(4.0, None)),
+            "While it works, this host delivered 85 % of what it delivered idle (no interval); its own \
+             work took 4.0 % longer (no interval)."
+        );
     }
 }
