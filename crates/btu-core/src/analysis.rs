@@ -5,6 +5,7 @@ mod congestion;
 mod count;
 mod estimate;
 mod fold;
+mod gaps;
 mod omitted;
 mod progress;
 mod rank;

@@ -11,6 +11,7 @@ use super::INCOMPLETE_PASS;
 use super::count;
 use super::estimate::Composite;
 use super::estimate::composite;
+use super::gaps;
 use super::omitted::omitted;
 use super::rank::Grounds;
 use super::reference_seconds;
@@ -227,7 +228,8 @@ fn warnings(journal: &Journal, missing_cells: usize) -> Vec<Flag> {
     });
     let said = journal.events.iter().filter(|record| record.event == "warning");
     let said = said.map(|record| Flag::new("warning", record.detail.clone()));
-    local.into_iter().chain(missing).chain(checks).chain(said).collect()
+    let gaps = gaps::warnings(journal);
+    local.into_iter().chain(missing).chain(checks).chain(said).chain(gaps).collect()
 }
 
 const NO_LOADED: &str = "no loaded cells";

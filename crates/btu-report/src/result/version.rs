@@ -45,7 +45,8 @@ static TRAFFIC: LaterKeys = LaterKeys(&[
 
 /// The rules whose flags and remarks came after the first version of a run's result, each with the minor version that
 /// brought it.
-static LATER_RULES: &[(u32, &str)] = &[(2, "faster-loaded"), (3, "base-disturbed")];
+static LATER_RULES: &[(u32, &str)] =
+    &[(2, "faster-loaded"), (3, "base-disturbed"), (3, "many-resumes"), (3, "torn-pass")];
 
 /// True for the name of a rule that a run's result of `minor` does not know.
 pub(crate) fn is_later_rule(minor: u32, name: &str) -> bool {
