@@ -38,7 +38,7 @@ pub use task::When;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// An activity ran alone.
-    Alone(AloneSample),
+    Alone(Box<AloneSample>),
     /// A cell was run again with capture.
     Captured(Box<CaptureSample>),
     /// A cell was run.
@@ -141,7 +141,7 @@ impl Conductor {
             Event::Verified(samples) => self.verified(now, samples, &mut actions),
             Event::Alone(sample) => {
                 let again = self.alone_again(&sample);
-                self.measured(now, Record::Alone(sample), again, &mut actions);
+                self.measured(now, Record::Alone(*sample), again, &mut actions);
             }
             Event::Cell(sample) => {
                 let again = self.cell_again(&sample);

@@ -91,7 +91,7 @@ pub fn drive(
 /// Runs one task; an interrupted one leaves no record.
 fn perform(task: &Task, runner: &mut dyn Runner, directory: &Path) -> Event {
     let event = match task {
-        Task::Alone(run) => runner.alone(run).map(Event::Alone),
+        Task::Alone(run) => runner.alone(run).map(|sample| Event::Alone(Box::new(sample))),
         Task::Capture(run) => {
             runner.capture(run, directory).map(|sample| Event::Captured(Box::new(sample)))
         }

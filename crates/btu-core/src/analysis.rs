@@ -5,6 +5,7 @@ mod congestion;
 mod count;
 mod estimate;
 mod fold;
+mod gaps;
 mod omitted;
 mod progress;
 mod rank;
@@ -45,7 +46,7 @@ pub(crate) use summary::cpu_s_per_gb;
 pub(crate) use summary::writes_per_segment;
 
 /// Everything that a report shows, computed from one journal.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Analysis {
     /// The runs that count, one per cell and pass, in order of pass and position.
     pub runs: Vec<ScoredRun>,
@@ -59,6 +60,8 @@ pub struct Analysis {
     pub btu_mbps: Estimate,
     /// The same formula over the baselines, Mb/s.
     pub btu_idle_mbps: Estimate,
+    /// The score over that of the baselines, pass by pass: what is left of the idle host.
+    pub share_of_idle: Estimate,
     /// (GM of slowdowns - 1) x 100, percent.
     pub penalty_percent: Estimate,
     /// maly1996 eq. 9-11 literally, percent.
@@ -91,6 +94,8 @@ pub struct Estimate {
     pub value: Option<f64>,
     /// Why there is no figure.
     pub reason: Option<String>,
+    /// The passes that it and its interval are over.
+    pub n: u32,
     /// 95 % interval over passes.
     pub ci95: Option<[f64; 2]>,
     /// Why there is no interval.

@@ -6,7 +6,6 @@
 mod condition;
 mod facts;
 
-use crate::stats::BOOTSTRAP_PASSES;
 use crate::stats::LEAST_EFFECT;
 use crate::stats::LEAST_PASSES;
 use crate::stats::SIGNIFICANCE;
@@ -22,7 +21,6 @@ use crate::score::score;
 use crate::score::score_repeats;
 use crate::stats::geometric_mean;
 use crate::stats::holm;
-use crate::stats::ratio_bootstrap;
 use crate::stats::welch_on_logs;
 
 pub use condition::Condition;
@@ -91,8 +89,8 @@ pub enum Measure {
     Penalty,
 }
 
-/// Compares two results. The seed is that of the bootstrap, which gives the interval from 10 passes on.
-pub fn compare(before: &Analysis, after: &Analysis, seed: u64) -> Comparison {
+/// Compares two results.
+pub fn compare(before: &Analysis, after: &Analysis) -> Comparison {
     let (first, second) = (Passes::of(before), Passes::of(after));
     let mut parts = vec![Part::Whole];
     let names = |of: fn(&Figure) -> &String| first.names(of).into_iter();
@@ -100,7 +98,7 @@ pub fn compare(before: &Analysis, after: &Analysis, seed: u64) -> Comparison {
     parts.extend(names(|figure| &figure.case).map(Part::Case));
     let busy = names(|figure| &figure.activity).filter(|name| name != "none");
     parts.extend(busy.map(Part::Activity));
-    let change = |part: &Part, measure: Measure| change(&first, &second, part, measure, seed);
+    let change = |part: &Part, measure: Measure| change(&first, &second, part, measure);
     let changes = parts.iter().flat_map(|part| {
         [Measure::Btu, Measure::Idle, Measure::Penalty]
             .into_iter()
@@ -242,20 +240,13 @@ fn cell_name(figure: &Figure) -> String {
 }
 
 /// One figure of both; `None` where one has none.
-fn change(
-    first: &Passes,
-    second: &Passes,
-    part: &Part,
-    measure: Measure,
-    seed: u64,
-) -> Option<Change> {
+fn change(first: &Passes, second: &Passes, part: &Part, measure: Measure) -> Option<Change> {
     let (a, b) = (first.composites(part, measure), second.composites(part, measure));
     let (before, after) = (geometric_mean(&a)?, geometric_mean(&b)?);
     let n = a.len().min(b.len());
     let enough = n >= LEAST_PASSES && first.whole && second.whole;
     let test = if enough { welch_on_logs(&a, &b) } else { None };
-    let drawn = if n >= BOOTSTRAP_PASSES { ratio_bootstrap(&a, &b, seed) } else { None };
-    let interval = test.map(|test| drawn.unwrap_or(test.interval));
+    let interval = test.map(|test| test.interval);
     let ratio = after / before;
     let beyond = ratio.ln().abs() > LEAST_EFFECT.ln_1p();
     let is_bound = [first, second].iter().any(|passes| passes.has_bound(part, measure));
@@ -320,7 +311,7 @@ mod tests {
     #[test]
     fn a_result_against_itself_has_not_changed() {
         let same = analysis(1000, 4);
-        let comparison = compare(&same, &same, 1);
+        let comparison = compare(&same, &same);
         for change in comparison.changes.iter().chain(&comparison.cells) {
             assert!((change.ratio - 1.0).abs() < 1e-12, "{}", change.name());
             assert_eq!(change.different, Some(false), "{}", change.name());
@@ -330,7 +321,7 @@ mod tests {
 
     #[test]
     fn a_faster_host_is_faster_in_every_part_and_its_penalty_is_the_same() {
-        let comparison = compare(&analysis(1000, 4), &analysis(1200, 4), 1);
+        let comparison = compare(&analysis(1000, 4), &analysis(1200, 4));
         for name in ["btu", "idle", "application.video.btu", "case.SEND.idle", "activity.cpu.btu"] {
             let change = found(&comparison, name);
             assert!(change.percent() > 15.0 && change.percent() < 21.0, "{name}");
@@ -344,7 +335,7 @@ mod tests {
 
     #[test]
     fn two_passes_have_a_ratio_and_no_interval() {
-        let comparison = compare(&analysis(1000, 2), &analysis(1200, 4), 1);
+        let comparison = compare(&analysis(1000, 2), &analysis(1200, 4));
         let change = found(&comparison, "btu");
         assert_eq!((change.ci95, change.different), (None, None));
         let reason = change.ci95_reason.as_deref();
@@ -358,7 +349,7 @@ mod tests {
         let at = after.runs.iter().position(|run| run.cell.activity.as_str() == "cpu").unwrap();
         after.runs[at].capped = true;
         let cell = format!("cell.{}", cell_name(&figure(&after.runs[at])));
-        let compared = compare(&before, &after, 1);
+        let compared = compare(&before, &after);
         for name in ["btu", "penalty", &cell] {
             let change = found(&compared, name);
             assert!(change.is_bound && change.different.is_none(), "{name}: {change:?}");
@@ -381,15 +372,17 @@ mod tests {
             found.runs.iter_mut().filter(|run| run.cell == cell).collect();
         (own[0].goodput_mbps, own[1].goodput_mbps) = (100.0, 400.0);
         let name = format!("cell.{}", cell_name(&figure(&found.runs[0])));
-        let compared = compare(&found, &found, 1);
+        let compared = compare(&found, &found);
         assert!((self::found(&compared, &name).before - 200.0).abs() < 1e-9);
     }
 
     #[test]
-    fn from_ten_passes_on_the_bootstrap_gives_the_interval() {
+    fn many_passes_have_the_same_interval_as_few() {
         let (before, after) = (analysis(1000, 10), analysis(1200, 10));
-        let drawn = compare(&before, &after, 1);
-        assert_eq!(drawn, compare(&before, &after, 1));
-        assert_ne!(found(&drawn, "btu").ci95, found(&compare(&before, &after, 2), "btu").ci95);
+        let of_t = welch_on_logs(&before.pass_btu_mbps, &after.pass_btu_mbps).unwrap().interval;
+        let ci95 = found(&compare(&before, &after), "btu").ci95.unwrap();
+        for (found, want) in ci95.into_iter().zip([of_t.low, of_t.high]) {
+            assert!((found / want - 1.0).abs() < 1e-9, "{ci95:?}, not {of_t:?}");
+        }
     }
 }

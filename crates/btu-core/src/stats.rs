@@ -25,7 +25,6 @@ pub use bimodal::Split;
 pub use bimodal::bimodality_coefficient;
 pub use bimodal::two_groups;
 pub use bootstrap::RESAMPLES;
-pub use bootstrap::ratio_bootstrap;
 pub use bootstrap::whole_pass_bootstrap;
 pub use compare::Comparison;
 pub use compare::detectable_change;
@@ -57,7 +56,6 @@ pub use spearman::spearman;
 pub use spearman::spearman_interval;
 pub use spearman::spearman_p;
 
-pub(crate) use bounds::BOOTSTRAP_PASSES;
 pub(crate) use bounds::LEAST_EFFECT;
 pub(crate) use bounds::LEAST_PASSES;
 pub(crate) use bounds::SIGNIFICANCE;

@@ -46,8 +46,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     let [before, after] = &runs[..] else {
         return Err(Failure::usage(anyhow::anyhow!("two results are compared")));
     };
-    let seed = before.journal.plan.seed ^ after.journal.plan.seed;
-    let comparison = comparison_of(&before.analysis, &after.analysis, seed);
+    let comparison = comparison_of(&before.analysis, &after.analysis);
     let outcomes: Vec<Outcome> = args
         .fail_if
         .iter()

@@ -150,7 +150,7 @@ fn an_activity_alone_that_was_due_again_when_the_run_stopped_is_run_again_after_
         });
     };
     let (mut whole, mut first, mut second) = (Simulated::new(), Simulated::new(), Simulated::new());
-    [&mut whole, &mut first, &mut second].map(invalid);
+    [&mut whole, &mut first, &mut second].into_iter().for_each(invalid);
     run(&plan, &mut whole, Vec::new());
     let is_again = |task: &Task| matches!(task, Task::Alone(run) if run.attempt == 2);
     first.stop_after = whole.tasks.iter().position(is_again).unwrap();

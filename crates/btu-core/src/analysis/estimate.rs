@@ -1,7 +1,6 @@
 //! A composite with its interval: Student's t on the logs of the per-pass composites.
 
 use super::Estimate;
-use crate::stats::BOOTSTRAP_PASSES;
 use crate::stats::Interval;
 use crate::stats::LEAST_PASSES;
 use crate::stats::geometric_mean;
@@ -33,12 +32,12 @@ impl Composite {
         let enough = self.value.filter(|_| n >= LEAST_PASSES);
         let student = enough.and_then(|_| student_on_logs(&self.passes)).map(bounds);
         let bootstrap = enough.and_then(|_| whole_pass_bootstrap(&self.passes, seed)).map(bounds);
-        let printed = if n >= BOOTSTRAP_PASSES { bootstrap } else { student };
         Estimate {
             value: self.value.map(&show),
             reason: self.reason.clone().filter(|_| self.value.is_none()),
-            ci95: printed,
-            ci95_reason: printed.is_none().then(|| no_interval(n)),
+            n: u32::try_from(n).unwrap_or(u32::MAX),
+            ci95: student,
+            ci95_reason: student.is_none().then(|| no_interval(n)),
             bootstrap95: bootstrap,
         }
     }

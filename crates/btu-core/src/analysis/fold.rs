@@ -11,6 +11,7 @@ use super::INCOMPLETE_PASS;
 use super::count;
 use super::estimate::Composite;
 use super::estimate::composite;
+use super::gaps;
 use super::omitted::omitted;
 use super::rank::Grounds;
 use super::reference_seconds;
@@ -64,6 +65,7 @@ pub fn analyse(journal: &Journal) -> Analysis {
         detectable_change: detectable_change(&btu.passes),
         btu_mbps: btu.estimate(seed),
         btu_idle_mbps: scores.idle().estimate(seed),
+        share_of_idle: scores.share_of_idle().estimate(seed),
         penalty_percent: slowdown.estimate_as(seed, penalty_percent),
         penalty_classic_percent: classic_estimate(scores.over_all.classic),
         applications: plan.applications.iter().map(|y| scores.application(y, seed)).collect(),
@@ -144,6 +146,11 @@ impl Scores {
         self.composite(|score| score.btu_idle_mbps, NO_BASELINES)
     }
 
+    /// Both of one pass: what moves a whole pass moves them alike.
+    fn share_of_idle(&self) -> Composite {
+        self.composite(|score| Some(score.btu_mbps? / score.btu_idle_mbps?), NO_PAIR)
+    }
+
     fn slowdown(&self) -> Composite {
         self.composite(|score| score.slowdown, NO_SLOWDOWN)
     }
@@ -179,6 +186,7 @@ fn classic_estimate(classic: Classic) -> Estimate {
     Estimate {
         value: classic.percent(),
         reason: classic.reason(),
+        n: 0,
         ci95: None,
         ci95_reason: Some("a mean of percentages has no interval".to_owned()),
         bootstrap95: None,
@@ -220,11 +228,14 @@ fn warnings(journal: &Journal, missing_cells: usize) -> Vec<Flag> {
     });
     let said = journal.events.iter().filter(|record| record.event == "warning");
     let said = said.map(|record| Flag::new("warning", record.detail.clone()));
-    local.into_iter().chain(missing).chain(checks).chain(said).collect()
+    let gaps = gaps::warnings(journal);
+    local.into_iter().chain(missing).chain(checks).chain(said).chain(gaps).collect()
 }
 
 const NO_LOADED: &str = "no loaded cells";
 
 const NO_BASELINES: &str = "no baseline cells";
+
+const NO_PAIR: &str = "not both loaded cells and baselines";
 
 const NO_SLOWDOWN: &str = "no activity was measured both alone and beside COMM";

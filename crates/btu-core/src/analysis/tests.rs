@@ -1,5 +1,6 @@
 //! Analyses of synthetic journals, checked by hand.
 
+mod bases;
 mod uneven;
 
 use super::synthetic::alone;
@@ -15,7 +16,6 @@ use crate::journal::Record;
 use crate::plan::Plan;
 use crate::sample::CellSample;
 use crate::sample::DirectionSample;
-use crate::sample::HostSample;
 use crate::sample::Outcome;
 use crate::sample::VerificationSample;
 use crate::score::score_table;
@@ -99,6 +99,12 @@ fn three_passes_have_the_interval_of_their_composites() {
     assert!(found.btu_mbps.bootstrap95.is_some());
     assert_eq!(found.penalty_percent.ci95.map(|ends| ends.map(f64::round)), Some([25.0, 25.0]));
     assert_eq!(found.pass_btu_mbps.len(), 3);
+    // Passes that differ four times have the same share: what moves a pass moves both.
+    let share = (60.0_f64 / 336.0).sqrt();
+    assert_close(found.share_of_idle.value, share);
+    for end in found.share_of_idle.ci95.unwrap() {
+        assert_close(Some(end), share);
+    }
     let cell = &found.cells[0];
     assert_eq!((cell.cell.id().as_str(), cell.n), ("SEND/telnet/cpu", 3));
     assert_close(Some(cell.goodput_mbps), 4.0);
@@ -111,12 +117,17 @@ fn three_passes_have_the_interval_of_their_composites() {
     assert_close(cell.slowdown, 1.25);
 }
 
+/// Ten passes and more have Student's t as well: the bootstrap stands beside it and is narrower.
 #[test]
-fn from_ten_passes_on_the_bootstrap_is_printed() {
-    let found = analyse(&passes(&[10, 11, 12, 10, 11, 12, 10, 11, 12, 10]));
-    assert_eq!(found.btu_mbps.ci95, found.btu_mbps.bootstrap95);
-    let nine = analyse(&passes(&[10, 11, 12, 10, 11, 12, 10, 11, 12]));
-    assert_ne!(nine.btu_mbps.ci95, nine.btu_mbps.bootstrap95);
+fn many_passes_have_the_same_interval_as_few() {
+    let found = analyse(&passes(&[10, 11, 12, 10, 11, 12, 10, 11, 12, 10])).btu_mbps;
+    let of_t = crate::stats::student_on_logs(
+        &analyse(&passes(&[10, 11, 12, 10, 11, 12, 10, 11, 12, 10])).pass_btu_mbps,
+    )
+    .unwrap();
+    assert_eq!(found.ci95, Some([of_t.low, of_t.high]));
+    let [low, high] = found.bootstrap95.unwrap();
+    assert!(of_t.low < low && high < of_t.high);
 }
 
 #[test]
@@ -163,75 +174,13 @@ fn an_activity_that_failed_alone_is_no_base_and_says_why() {
     let slowdown = |pass| found.runs.iter().find(|run| run.pass == pass).unwrap().slowdown;
     assert_eq!((slowdown(1), slowdown(2)), (Some(1.25), None));
     assert_close(found.penalty_percent.value, 25.0);
+    assert_eq!((found.btu_mbps.n, found.penalty_percent.n), (2, 1));
     assert_reason(&found, "4 runs have no slowdown: cpu alone failed in pass 2");
     assert_reason(
         &found,
         "1 of 2 runs of an activity alone did not work as asked; the first is cpu, pass 2: read \
          10.9.0.2:21: connection reset",
     );
-}
-
-/// `cpu` alone in pass 1 as `change` leaves it, beside an untouched pass 2.
-fn base_of_pass_1(change: impl Fn(&mut crate::journal::AloneSample)) -> Journal {
-    let mut journal = passes(&[1, 1]);
-    let Some(Record::Alone(base)) = journal.records.first_mut() else { unreachable!() };
-    base.host = Some(HostSample { elapsed_ns: Nanos::from_secs(2), ..HostSample::default() });
-    change(base);
-    journal
-}
-
-fn bases_doubted(analysis: &Analysis) -> Vec<(u32, String)> {
-    let doubt = |run: &ScoredRun| {
-        let flag = run.flags.iter().find(|flag| flag.name == "base-disturbed")?;
-        Some((run.pass, flag.detail.clone()))
-    };
-    analysis.runs.iter().filter_map(doubt).collect()
-}
-
-/// A base that was slowed flatters every slowdown of its pass: its four loaded cells say so.
-#[test]
-fn a_disturbed_base_is_told_by_the_cells_of_its_pass_and_by_no_others() {
-    let disturbed = base_of_pass_1(|base| {
-        base.host.as_mut().unwrap().foreign_cpu_ns = Some(Nanos::from_millis(500));
-    });
-    let found = bases_doubted(&analyse(&disturbed));
-    assert_eq!(found.iter().map(|(pass, _)| *pass).collect::<Vec<_>>(), [1; 4]);
-    assert_eq!(
-        found[0].1,
-        "cpu alone in pass 1 was disturbed: other programs used 25.0 % > 2 % of a CPU"
-    );
-    assert_eq!(analyse(&disturbed).not_rankable_reasons, Vec::<String>::new());
-    assert!(bases_doubted(&analyse(&base_of_pass_1(|_| ()))).is_empty());
-    assert!(
-        bases_doubted(&analyse(&passes(&[1, 1]))).is_empty(),
-        "an earlier journal says nothing"
-    );
-}
-
-#[test]
-fn an_invalid_base_counts_flagged_and_is_not_rankable() {
-    let mut journal = base_of_pass_1(|base| base.invalid.push("governor changed".into()));
-    let found = analyse(&journal);
-    assert_eq!(bases_doubted(&found)[0].1, "cpu alone in pass 1 is invalid: governor changed");
-    assert_eq!(found.runs[0].slowdown, Some(1.25));
-    assert_reason(&found, "1 of 2 runs of an activity alone are invalid and not repeated");
-    let mut again = journal.records[0].clone();
-    let Record::Alone(sample) = &mut again else { unreachable!() };
-    sample.attempt = 2;
-    journal.records.push(again.clone());
-    assert_reason(
-        &analyse(&journal),
-        "1 of 2 runs of an activity alone are invalid after their repeat; the first is cpu, pass 1: \
-         governor changed",
-    );
-    let Record::Alone(sample) = &mut again else { unreachable!() };
-    (sample.attempt, sample.invalid) = (2, Vec::new());
-    sample.sample.units *= 2.0;
-    journal.records.pop();
-    journal.records.push(again.clone());
-    let found = analyse(&journal);
-    assert_eq!((found.activity_runs[0].attempts, found.runs[0].slowdown), (2, Some(2.5)));
-    assert_eq!(found.not_rankable_reasons, Vec::<String>::new());
 }
 
 /// Work that met its cap was timed to there: its rate is one, and the result says what happened.

@@ -32,29 +32,6 @@ pub fn whole_pass_bootstrap(composites: &[f64], seed: u64) -> Option<Interval> {
     Some(Interval { low: bound(0.025)?, high: bound(0.975)? })
 }
 
-/// The same of the ratio of two geometric means, `after` over `before`: whole passes of each side are
-/// drawn on their own, because the passes of two runs have nothing to do with each other. `None` under
-/// 3 passes a side.
-pub fn ratio_bootstrap(before: &[f64], after: &[f64], seed: u64) -> Option<Interval> {
-    let (before, after) = (logs(before)?, logs(after)?);
-    if before.len().min(after.len()) < 3 {
-        return None;
-    }
-    let chance = &mut ChaCha12Rng::seed_from_u64(seed);
-    let mut deviations = |values: &[f64]| {
-        let (mean, _) = mean_and_sd(values)?;
-        let scale = (count(values.len()) / (count(values.len()) - 1.0)).sqrt();
-        let means = resampled_means(values, RESAMPLES, chance);
-        Some((mean, means.into_iter().map(|at| scale * (at - mean)).collect::<Vec<f64>>()))
-    };
-    let ((first, moved_first), (second, moved_second)) =
-        (deviations(&before)?, deviations(&after)?);
-    let ratio = |(a, b): (&f64, &f64)| second - first + b - a;
-    let ratios: Vec<f64> = moved_first.iter().zip(&moved_second).map(ratio).collect();
-    let bound = |share| quantile(&ratios, share).map(f64::exp);
-    Some(Interval { low: bound(0.025)?, high: bound(0.975)? })
-}
-
 /// The means of `resamples` draws with replacement, each as large as the sample.
 pub(super) fn resampled_means(
     values: &[f64],
@@ -87,16 +64,6 @@ mod tests {
         let passes: Vec<f64> = (0..12_i32).map(|i| 100.0 + f64::from(i * i % 7)).collect();
         assert_eq!(whole_pass_bootstrap(&passes, 7), whole_pass_bootstrap(&passes, 7));
         assert_ne!(whole_pass_bootstrap(&passes, 7), whole_pass_bootstrap(&passes, 8));
-    }
-
-    #[test]
-    fn the_ratio_of_two_results_lies_in_its_interval_and_that_of_one_holds_1() {
-        let passes: Vec<f64> = (0..12_i32).map(|i| 100.0 + f64::from(i * i % 7)).collect();
-        let faster: Vec<f64> = passes.iter().map(|pass| pass * 1.2).collect();
-        let interval = ratio_bootstrap(&passes, &faster, 7).unwrap();
-        assert!(interval.contains(1.2) && !interval.contains(1.0));
-        assert!(ratio_bootstrap(&passes, &passes, 7).unwrap().contains(1.0));
-        assert_eq!(ratio_bootstrap(&passes, &[1.0, 2.0], 7), None);
     }
 
     #[test]

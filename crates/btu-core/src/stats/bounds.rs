@@ -4,9 +4,6 @@
 /// Passes from which an interval is printed: below, Student's t is wider than any use.
 pub(crate) const LEAST_PASSES: usize = 3;
 
-/// Passes from which the bootstrap is the printed interval.
-pub(crate) const BOOTSTRAP_PASSES: usize = 10;
-
 /// A change of the geometric mean that is worth calling one: less than 2 % is no news.
 pub(crate) const LEAST_EFFECT: f64 = 0.02;
 

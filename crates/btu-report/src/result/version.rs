@@ -45,7 +45,22 @@ static TRAFFIC: LaterKeys = LaterKeys(&[
 
 /// The rules whose flags and remarks came after the first version of a run's result, each with the minor version that
 /// brought it.
-static LATER_RULES: &[(u32, &str)] = &[(2, "faster-loaded"), (3, "base-disturbed")];
+static LATER_RULES: &[(u32, &str)] =
+    &[(2, "faster-loaded"), (3, "base-disturbed"), (3, "many-resumes"), (3, "torn-pass")];
+
+/// The minor version of a run's result from which on these rules judge as they do now.
+pub(crate) const REJUDGED_SINCE: u32 = 3;
+static REJUDGED: &[&str] = &["activity-outlier", "asymmetry", "clock-difference", "dip", "outlier"];
+
+/// True for the name of a rule that judged otherwise before.
+pub(crate) fn is_rejudged(name: &str) -> bool {
+    REJUDGED.contains(&name)
+}
+
+/// The minor version of a run's result from which on its intervals are Student's t, however many passes it has;
+/// before, a bootstrap gave those of so many.
+pub(crate) const T_SINCE: u32 = 3;
+pub(crate) const BOOTSTRAP_PASSES: u64 = 10;
 
 /// True for the name of a rule that a run's result of `minor` does not know.
 pub(crate) fn is_later_rule(minor: u32, name: &str) -> bool {

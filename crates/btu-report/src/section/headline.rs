@@ -48,42 +48,42 @@ impl Section for Headline {
 }
 
 fn figures(analysis: &Analysis) -> Vec<Figure> {
-    let passes = analysis.complete_passes;
     vec![
         Figure {
             name: "BTU",
             value: number::figure_or_none(analysis.btu_mbps.value),
             unit: "Mb/s",
-            interval: interval(&analysis.btu_mbps, number::figure, passes),
+            interval: interval(&analysis.btu_mbps, number::figure),
             meaning: "delivered to applications while the host works",
         },
         Figure {
             name: "Penalty",
             value: number::percent_or_none(analysis.penalty_percent.value),
             unit: "%",
-            interval: interval(&analysis.penalty_percent, number::percent, passes),
+            interval: interval(&analysis.penalty_percent, number::percent),
             meaning: "more time that the host's own work takes beside traffic",
         },
         Figure {
             name: "BTU idle",
             value: number::figure_or_none(analysis.btu_idle_mbps.value),
             unit: "Mb/s",
-            interval: interval(&analysis.btu_idle_mbps, number::figure, passes),
+            interval: interval(&analysis.btu_idle_mbps, number::figure),
             meaning: "the same traffic with no other work on the host",
         },
     ]
 }
 
-/// The interval in words, or why there is none.
-fn interval(estimate: &Estimate, form: fn(f64) -> String, passes: u32) -> String {
+/// The interval in words, over the passes of this figure, or why there is none.
+fn interval(estimate: &Estimate, form: fn(f64) -> String) -> String {
+    let passes = several(estimate.n, "pass");
     match (estimate.value, estimate.ci95) {
         (None, _) => estimate.reason.clone().unwrap_or_else(|| "not computed".to_owned()),
         (_, Some([lo, hi])) => {
-            format!("95 % interval {} to {}, {}", form(lo), form(hi), several(passes, "pass"))
+            format!("95 % interval {} to {}, {}", form(lo), form(hi), passes)
         }
         (_, None) => {
             let reason = estimate.ci95_reason.clone();
-            reason.unwrap_or_else(|| format!("{}, no interval", several(passes, "pass")))
+            reason.unwrap_or_else(|| format!("{passes}, no interval"))
         }
     }
 }
@@ -119,19 +119,82 @@ fn sentence(analysis: &Analysis) -> String {
              little of this host."
         );
     }
-    let (Some(btu), Some(idle)) = (analysis.btu_mbps.value, analysis.btu_idle_mbps.value) else {
+    let Some(share) = analysis.share_of_idle.value else {
         return "Too little was measured for a sentence about this host.".to_owned();
     };
-    let share = number::fixed(100.0 * btu / idle, 0);
-    let delivered =
-        format!("While it works, this host delivers {share} % of what it delivers idle");
+    let delivered = delivered(&analysis.share_of_idle, share);
     match analysis.penalty_percent.value {
-        Some(penalty) if penalty >= 0.05 => format!(
-            "{delivered}; traffic makes its own work take {} % longer.",
-            number::percent(penalty)
-        ),
-        Some(_) => format!("{delivered}; its own work was not slowed by the traffic."),
+        Some(penalty) => format!("{delivered}; {}.", own_work(&analysis.penalty_percent, penalty)),
         None => format!("{delivered}."),
+    }
+}
+
+/// What the host delivers of what it delivers idle, as far as the passes show it.
+fn delivered(estimate: &Estimate, share: f64) -> String {
+    let percent = |share: f64| number::fixed(100.0 * share, 0);
+    let figure = percent(share);
+    match shown(estimate, 1.0) {
+        Shown::Difference(range) => format!(
+            "While it works, this host delivers {figure} % of what it delivers idle ({})",
+            range.told(percent)
+        ),
+        Shown::None(range) => format!(
+            "While it works, no difference from the idle host is shown: it delivers {figure} % of that ({})",
+            range.told(percent)
+        ),
+        Shown::Unknown => format!(
+            "While it works, this host delivered {figure} % of what it delivered idle (no interval)"
+        ),
+    }
+}
+
+/// What became of the host's own work, as far as the passes show it.
+fn own_work(estimate: &Estimate, penalty: f64) -> String {
+    let figure = number::percent(penalty);
+    match shown(estimate, 0.0) {
+        Shown::Difference(range) if penalty > 0.0 => {
+            let range = range.told(number::percent);
+            format!("traffic makes its own work take {figure} % longer ({range})")
+        }
+        Shown::Difference(_) => "its own work was not slowed by the traffic".to_owned(),
+        Shown::None(range) => {
+            let range = range.told(number::percent);
+            format!("that traffic slows its own work is not shown: {figure} % ({range})")
+        }
+        Shown::Unknown if penalty < 0.05 => {
+            "its own work was not slowed by the traffic (no interval)".to_owned()
+        }
+        Shown::Unknown => format!("its own work took {figure} % longer (no interval)"),
+    }
+}
+
+/// What the interval of a figure says of a value that stands for no difference.
+enum Shown {
+    /// It does not hold it.
+    Difference(Range),
+    /// It holds it.
+    None(Range),
+    /// There is no interval.
+    Unknown,
+}
+
+struct Range([f64; 2]);
+
+fn shown(estimate: &Estimate, no_difference: f64) -> Shown {
+    match estimate.ci95 {
+        None => Shown::Unknown,
+        Some([low, high]) if low <= no_difference && no_difference <= high => {
+            Shown::None(Range([low, high]))
+        }
+        Some(ends) => Shown::Difference(Range(ends)),
+    }
+}
+
+impl Range {
+    /// `95 % interval 73 to 92 %`
+    fn told(&self, form: impl Fn(f64) -> String) -> String {
+        let [low, high] = self.0.map(form);
+        format!("95 % interval {low} to {high} %")
     }
 }
 
@@ -184,4 +247,54 @@ fn kept(records: &[Record]) -> String {
 fn smallest_change(analysis: &Analysis) -> Option<String> {
     let change = number::percent(100.0 * analysis.detectable_change?);
     Some(format!("this run could have shown a change of the score of {change} % or more"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_figure_has_the_passes_that_it_is_over() {
+        let over =
+            |n| Estimate { value: Some(20.0), n, ci95: Some([10.0, 30.0]), ..Estimate::default() };
+        let analysis = Analysis {
+            complete_passes: 5,
+            btu_mbps: over(5),
+            penalty_percent: over(3),
+            btu_idle_mbps: Estimate { ci95: None, ..over(2) },
+            ..Analysis::default()
+        };
+        let told: Vec<String> = figures(&analysis).into_iter().map(|one| one.interval).collect();
+        assert!(told[0].ends_with(", 5 passes") && told[1].ends_with(", 3 passes"), "{told:?}");
+        assert_eq!(told[2], "2 passes, no interval");
+    }
+
+    /// What chance can do is not told as a fact of the host.
+    #[test]
+    fn the_sentence_says_what_the_passes_show() {
+        let of = |value: f64, ci95| Estimate { value: Some(value), ci95, ..Estimate::default() };
+        let said = |share, penalty| {
+            sentence(&Analysis {
+                share_of_idle: share,
+                penalty_percent: penalty,
+                ..Analysis::default()
+            })
+        };
+        assert_eq!(
+            said(of(0.85, Some([0.73, 0.92])), of(37.5, Some([30.0, 45.0]))),
+            "While it works, this host delivers 85 % of what it delivers idle (95 % interval 73 to 92 %); \
+             traffic makes its own work take 37.5 % longer (95 % interval 30.0 to 45.0 %)."
+        );
+        assert_eq!(
+            said(of(0.85, Some([0.73, 1.0])), of(0.2, Some([-1.0, 1.5]))),
+            "While it works, no difference from the idle host is shown: it delivers 85 % of that (95 % \
+             interval 73 to 100 %); that traffic slows its own work is not shown: 0.2 % (95 % interval \
+             -1.0 to 1.5 %)."
+        );
+        assert_eq!(
+            said(of(0.85, None), of(4.0, None)),
+            "While it works, this host delivered 85 % of what it delivered idle (no interval); its own \
+             work took 4.0 % longer (no interval)."
+        );
+    }
 }

@@ -69,7 +69,7 @@ impl Passes {
         misplaced.into_iter().chain(out_of_turn).chain(unasked).collect()
     }
 
-    /// What is not there. Only the last pass of a run that was cut short may have holes.
+    /// What is not there, and what is too much. Only the last pass of a run that was cut short may have holes.
     fn missing(&self, plan: &Plan, finished: bool) -> Vec<String> {
         let mut missing = Vec::new();
         let numbers: Vec<u32> = self.orders.keys().copied().collect();
@@ -78,11 +78,19 @@ impl Passes {
         }
         let whole = numbers.len() - usize::from(!finished && !numbers.is_empty());
         missing.extend(numbers[..whole].iter().filter_map(|pass| self.hole(*pass)));
+        missing.extend(self.too_many(plan));
         let (made, least) = (numbers.len(), plan.passes.min);
         if finished && u32::try_from(made).is_ok_and(|made| made < least) {
             missing.push(format!("finished with {made} of at least {}", several(least, "pass")));
         }
         missing
+    }
+
+    /// Passes beyond those of the plan: whoever adds some chooses the best of them. How many of the others
+    /// are made is decided on the way.
+    fn too_many(&self, plan: &Plan) -> Option<String> {
+        let (last, most) = (*self.orders.keys().last()?, plan.passes.max);
+        (last > most).then(|| format!("pass {last} of at most {}", several(most, "pass")))
     }
 
     /// The steps of a pass that no run stands for.

@@ -231,6 +231,20 @@ fn another_order_than_the_seed_s_and_impossible_sums_are_found_behind_new_hashes
     assert!(said.contains("plausibility: samples.jsonl:"), "{said}");
 }
 
+/// How many passes are made is decided on the way, and never more than the plan allows.
+#[test]
+fn passes_beyond_those_of_the_plan_are_found_behind_new_hashes() {
+    let with_most = |most: u32| {
+        let mut journal = journal();
+        (journal.plan.passes.min, journal.plan.passes.max) = (2, most);
+        verified(signed(&journal, ONE))
+    };
+    let found = with_most(2);
+    assert!(!found.valid && found.violations.len() == 1, "{}", said(&found));
+    assert!(said(&found).contains("order: samples.jsonl: pass 3 of at most 2 passes"));
+    assert!(with_most(3).valid, "{}", said(&with_most(3)));
+}
+
 /// Three passes of three runs each, changed by hand and signed anew.
 #[test]
 fn runs_that_are_missing_twice_or_out_of_turn_are_found_behind_new_hashes() {

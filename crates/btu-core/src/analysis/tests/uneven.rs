@@ -57,7 +57,7 @@ fn a_pass_that_lacks_an_activity_is_in_no_penalty() {
           is over 1 of 2 repeats, which have them all"
         ]
     );
-    let against_itself = compare(&found, &found, 1);
+    let against_itself = compare(&found, &found);
     let penalty = against_itself.changes.iter().find(|change| change.name() == "penalty");
     assert_close(penalty.map(|change| change.before), 5.0_f64.sqrt());
 }

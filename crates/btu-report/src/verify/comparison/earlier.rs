@@ -3,15 +3,25 @@
 
 use serde_json::Value;
 
+use crate::result::version::BOOTSTRAP_PASSES;
 use crate::result::version::EVERY_LINE_SINCE;
 use crate::result::version::FAULTS_COUNT_SINCE;
 use crate::result::version::FITTED_LOADS_SINCE;
+use crate::result::version::REJUDGED_SINCE;
+use crate::result::version::T_SINCE;
 use crate::result::version::is_later_rule;
+use crate::result::version::is_rejudged;
 
 /// A computed document as of a `minor` version, that of the `stored` one.
 pub(super) fn as_of(minor: u32, stored: &Value, mut computed: Value) -> Value {
     if computed["verb"].is_null() {
         drop_rules(minor, &mut computed);
+        if minor < REJUDGED_SINCE {
+            take_judgements(stored, &mut computed);
+        }
+        if minor < T_SINCE && computed["passes"].as_u64() >= Some(BOOTSTRAP_PASSES) {
+            take_intervals(stored, &mut computed);
+        }
     }
     match computed["verb"].as_str() {
         Some("pingpong") if minor < FAULTS_COUNT_SINCE => count_no_faults(stored, &mut computed),
@@ -53,6 +63,51 @@ fn drop_rules(minor: u32, value: &mut Value) {
 fn is_of_later_rule(minor: u32, item: &Value) -> bool {
     let rule = item.as_str().or(item["name"].as_str());
     rule.is_some_and(|rule| is_later_rule(minor, rule))
+}
+
+/// What rules said that judge otherwise by now stands as it was said; what the others say is compared.
+fn take_judgements(stored: &Value, computed: &mut Value) {
+    match (stored, computed) {
+        (Value::Object(theirs), Value::Object(ours)) => {
+            for (key, own) in ours {
+                let Some(then) = theirs.get(key) else { continue };
+                match (own, then) {
+                    (Value::Array(own), Value::Array(then))
+                        if ["flags", "remarks"].contains(&key.as_str()) =>
+                    {
+                        let others = |all: &[Value]| -> Vec<Value> {
+                            all.iter().filter(|item| !is_of_rejudged_rule(item)).cloned().collect()
+                        };
+                        if others(own) == others(then) {
+                            own.clone_from(then);
+                        }
+                    }
+                    (own, then) => take_judgements(then, own),
+                }
+            }
+        }
+        (Value::Array(theirs), Value::Array(ours)) => {
+            theirs.iter().zip(ours).for_each(|(then, own)| take_judgements(then, own));
+        }
+        _ => {}
+    }
+}
+
+fn is_of_rejudged_rule(item: &Value) -> bool {
+    item.as_str().or(item["name"].as_str()).is_some_and(is_rejudged)
+}
+
+/// The interval of the score was the bootstrap that stands beside it; of the others it is not kept.
+fn take_intervals(stored: &Value, computed: &mut Value) {
+    computed["btu_ci95_mbps"] = computed["btu_bootstrap95_mbps"].clone();
+    computed["penalty_ci95_percent"] = stored["penalty_ci95_percent"].clone();
+    let theirs = stored["applications"].as_array().into_iter().flatten();
+    let ours = computed["applications"].as_array_mut().into_iter().flatten();
+    for (then, own) in theirs.zip(ours) {
+        for key in ["btu_ci95_mbps", "penalty_ci95_percent"] {
+            own[key] = then[key].clone();
+        }
+    }
 }
 
 /// A sheet had no line for what it had no value of, but for a few.
@@ -111,6 +166,33 @@ mod tests {
             now,
             "cells that were fitted to are there"
         );
+    }
+
+    /// What a rule said that judges otherwise by now is no forgery; what another one said is compared.
+    #[test]
+    fn what_rules_said_that_judge_otherwise_by_now_stands() {
+        let result = |flags: &[&str]| {
+            let remarks: Vec<Value> = flags.iter().map(|name| json!({ "name": name })).collect();
+            json!({"passes": 3, "cells": [{"flags": flags}], "remarks": remarks})
+        };
+        let now = result(&["spread"]);
+        let then = result(&["dip", "spread"]);
+        assert_eq!(as_of(2, &then, now.clone()), then);
+        assert_eq!(as_of(3, &then, now.clone()), now);
+        assert_eq!(as_of(2, &result(&["dip"]), now.clone()), now, "spread was taken away");
+    }
+
+    #[test]
+    fn intervals_of_many_passes_were_bootstraps() {
+        let result = |passes: u32, ci95: [u32; 2]| {
+            json!({"passes": passes, "btu_ci95_mbps": ci95, "btu_bootstrap95_mbps": [2, 3],
+                "penalty_ci95_percent": ci95, "applications": [{"btu_ci95_mbps": ci95, "penalty_ci95_percent": ci95}]})
+        };
+        let now = |passes| result(passes, [1, 4]);
+        assert_eq!(as_of(2, &result(10, [2, 3]), now(10)), result(10, [2, 3]));
+        assert_eq!(as_of(3, &result(10, [2, 3]), now(10)), now(10));
+        assert_eq!(as_of(2, &result(9, [2, 3]), now(9)), now(9));
+        assert_eq!(as_of(2, &result(10, [0, 9]), now(10))["btu_ci95_mbps"], json!([2, 3]));
     }
 
     #[test]
