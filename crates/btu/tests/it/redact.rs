@@ -72,6 +72,45 @@ fn a_second_redaction_changes_nothing_and_an_altered_result_is_refused() {
     assert!(said.contains("hosts.json") && !path("laundered").exists(), "{said}");
 }
 
+/// Whoever takes the signatures of others away, changes what no role measured and redacts it stands for that himself.
+#[test]
+fn what_nobody_signed_is_told_by_whoever_redacts_it_and_its_word_is_named_as_that() {
+    needs!();
+    let folder = TempDir::new().unwrap();
+    let own = tiny_run(folder.path());
+    let path = |name: &str| folder.path().join(name);
+    let signatures = |of: &std::path::Path, role: &str| {
+        let file = of.join("signatures.json");
+        let mut all: Vec<Value> = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+        all.retain(|one| one["role"] != role || one["covers"] == "measurements");
+        std::fs::write(file, serde_json::to_string(&all).unwrap()).unwrap();
+    };
+    std::fs::remove_file(own.join("manifest.json")).unwrap();
+    signatures(&own, "test");
+    let hosts = own.join("hosts.json");
+    let text = std::fs::read_to_string(&hosts).unwrap();
+    std::fs::write(&hosts, text.replacen("\"price\": null", "\"price\": \"1USD\"", 1)).unwrap();
+    std::fs::remove_file(own.join("report.html")).unwrap();
+    let stranger = || {
+        let mut command = btu();
+        command.env("BTU_STATE_DIR", path("state")).arg("redact");
+        command
+    };
+    let told = run(stranger().arg(&own).arg("-o").arg(path("once"))).unwrap();
+    assert!(told.contains("nobody had signed the whole of it"), "{told}");
+    signatures(&path("once"), "redactor");
+    // A name that the first redaction did not know makes a second one necessary.
+    std::fs::remove_file(path("once").join("manifest.json")).unwrap();
+    let once = path("once").join("hosts.json");
+    let text = std::fs::read_to_string(&once).unwrap();
+    std::fs::write(&once, text.replacen("\"note\": null", "\"note\": \"mine\"", 1)).unwrap();
+    run(stranger().arg(path("once")).arg("-o").arg(path("twice"))).unwrap();
+    let (_, found) = verified(&path("twice"), &[]);
+    let notes = found["notes"].to_string();
+    assert!(notes.contains("signed everything as redactor, "), "{notes}");
+    assert_ne!(found["tier"], "all_roles_signed");
+}
+
 /// A crash left a part of a line, in which nobody finds the names: it stays behind, and the rest is as it was.
 #[test]
 fn a_torn_line_is_left_out() {
