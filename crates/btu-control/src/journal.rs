@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::fs::OpenOptions;
 use std::io;
+use std::io::ErrorKind;
 use std::io::Read;
 use std::io::Seek;
 use std::io::SeekFrom;
@@ -129,6 +130,7 @@ impl JournalDir {
             None => drop(std::fs::remove_file(path.join(file::PLAN_GIVEN))),
         }
         journal.write(file::PLAN, plan.as_bytes())?;
+        sync_names(path).map_err(io_error("write", path))?;
         Ok(journal)
     }
 
@@ -201,7 +203,8 @@ impl JournalDir {
         let fresh = target.with_file_name(format!(".{own}.new"));
         let written = File::create(&fresh)
             .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_data()))
-            .and_then(|()| std::fs::rename(&fresh, &target));
+            .and_then(|()| std::fs::rename(&fresh, &target))
+            .and_then(|()| sync_names(&target));
         written.map_err(|cause| {
             drop(std::fs::remove_file(&fresh));
             io_error("write", &target)(cause)
@@ -303,7 +306,20 @@ fn mend<R: StoredLine>(
 fn set_aside(path: &Path, torn: &TornLine) -> Result<(), JournalError> {
     let line = [&torn.bytes[..], b"\n"].concat();
     let mut file = open_append(path)?;
-    file.write_all(&line).and_then(|()| file.sync_data()).map_err(io_error("write", path))
+    let written = file.write_all(&line).and_then(|()| file.sync_data());
+    written.and_then(|()| sync_names(path)).map_err(io_error("write", path))
+}
+
+/// Makes the name of a file or directory durable, with those beside it: a file that outlives a loss of power without its name
+/// is gone. A file system that knows no such request keeps names as it likes.
+fn sync_names(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all()) {
+        Err(cause) if matches!(cause.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => {
+            Ok(())
+        }
+        done => done,
+    }
 }
 
 fn open_append(path: &Path) -> Result<File, JournalError> {

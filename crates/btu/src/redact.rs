@@ -20,6 +20,7 @@ use btu_report::MANIFEST;
 use btu_report::OpenMode;
 use btu_report::ResultFiles;
 use btu_report::SIGNATURES;
+use btu_report::Tier;
 
 use crate::bundle;
 use crate::exit::Exit;
@@ -47,9 +48,12 @@ pub(crate) struct RedactArgs {
 /// Runs the verb.
 pub(crate) fn redact(args: &RedactArgs) -> Result<Exit, Failure> {
     let files = ResultFiles::read(&args.result).map_err(Failure::usage)?;
-    untouched(&files)?;
+    let is_signed = untouched(&files)?;
     let identity = sign::own_identity().map_err(Failure::environment)?;
-    let redacted = Redacted::of(&files, &identity, args.keep_notes)?;
+    let mut redacted = Redacted::of(&files, &identity, args.keep_notes)?;
+    if !is_signed && !redacted.told.is_empty() {
+        redacted.told.push(UNSIGNED.to_owned());
+    }
     let content = redacted.files(&files, &identity)?;
     write(&args.output, &content)?;
     if args.json {
@@ -111,10 +115,10 @@ impl<'f> Plan<'f> {
     }
 }
 
-/// Whoever redacts signs anew, and must not sign what somebody else changed.
-fn untouched(files: &ResultFiles) -> Result<(), Failure> {
+/// Whoever redacts signs anew, and must not sign what somebody else changed. True where somebody stands for the whole.
+fn untouched(files: &ResultFiles) -> Result<bool, Failure> {
     let found = btu_report::verify(files, &sign::signer).accepting_unsigned();
-    let Some(first) = found.violations.first() else { return Ok(()) };
+    let Some(first) = found.violations.first() else { return Ok(found.tier != Tier::Unsigned) };
     let cause = anyhow!("not what was measured: {}: {}", first.place, first.detail);
     Err(Failure::usage(cause).hint("btu verify names every violation"))
 }
@@ -243,6 +247,8 @@ fn too_large(path: &Path, error: BundleError) -> Failure {
 
 /// What the key of the aliases is derived for: they are those of this host, and of nobody else's.
 const KEY: &str = "btu 2026-11 aliases of redacted results";
+/// What a redactor says of a result that may have been changed before it came there.
+const UNSIGNED: &str = "nobody had signed the whole of it";
 /// The user's own texts.
 const LEFT_OUT: [&str; 3] = [file::PLAN_GIVEN, "samples.torn", "events.torn"];
 

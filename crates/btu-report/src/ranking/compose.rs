@@ -73,25 +73,39 @@ fn table(ranking: &Ranking) -> Table {
         Column::right("rank"),
         Column::left("machine"),
         Column::right("BTU Mb/s"),
-        Column::right("95 % interval"),
         Column::right("penalty %"),
+        Column::right("passes"),
     ];
     columns.extend(marks.iter().map(|name| Column::right(name.as_str())));
-    columns.push(Column::right("price"));
+    columns.extend([Column::right("price"), Column::left("trust")]);
     let row = |host: &RankedHost| {
         let mut row = vec![
             host.rank.clone().unwrap_or_default(),
             marked(host),
-            number::figure_or_none(host.btu_mbps),
-            number::interval(host.btu_ci95_mbps, number::figure),
-            number::percent_or_none(host.penalty_percent),
+            within(host.btu_mbps, host.btu_ci95_mbps, number::figure),
+            within(host.penalty_percent, host.penalty_ci95_percent, number::percent),
+            passes(host),
         ];
         row.extend(marks.iter().map(|name| mark(host, name)));
         row.push(host.price.as_ref().map_or_else(|| number::NONE.to_owned(), price));
+        row.push(host.trust.clone());
         row
     };
     let rows = ranking.hosts.iter().map(row).collect();
     Table { title: String::new(), columns, rows, summary_rows: 0 }
+}
+
+/// `2.87 [2.80, 2.94]`, where there is an interval.
+fn within(value: Option<f64>, interval: Option<[f64; 2]>, form: fn(f64) -> String) -> String {
+    let figure = value.map_or_else(|| number::NONE.to_owned(), form);
+    let interval = interval
+        .map_or_else(String::new, |ends| format!(" {}", number::interval(Some(ends), form)));
+    format!("{figure}{interval}")
+}
+
+/// A result that was only published has none.
+fn passes(host: &RankedHost) -> String {
+    if host.passes == 0 { number::NONE.to_owned() } else { host.passes.to_string() }
 }
 
 fn marked(host: &RankedHost) -> String {
@@ -131,8 +145,8 @@ fn price(price: &PriceResult) -> String {
 fn legend(ranking: &Ranking) -> String {
     let mut text =
         "A rank such as 1-3 is shared: these hosts cannot be told apart by their passes \
-                    (Welch on logs, Holm over all pairs, at least 2 %). Price and marks do not \
-                    enter the order."
+                    (Welch on logs, Holm over all pairs, at least 2 %). In brackets: 95 % intervals. \
+                    Price and marks do not enter the order."
             .to_owned();
     if ranking.hosts.iter().any(|host| host.rank.as_ref().is_some_and(|rank| rank.ends_with('*'))) {
         text += " A star: fewer than 3 passes, so the figures alone decide.";
@@ -319,4 +333,33 @@ fn hosts(ranking: &Ranking) -> Vec<Block> {
         ));
     }
     blocks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_has_the_intervals_of_its_figures_its_passes_and_who_stands_for_it() {
+        let host = RankedHost {
+            name: "a".to_owned(),
+            btu_mbps: Some(2.87),
+            btu_ci95_mbps: Some([2.8, 2.94]),
+            penalty_percent: Some(20.0),
+            penalty_ci95_percent: Some([18.0, 22.0]),
+            passes: 5,
+            trust: "unsigned".to_owned(),
+            ..RankedHost::default()
+        };
+        let ranking = Ranking {
+            schema_version: "1.0.0",
+            unranked_shown: false,
+            setting: Vec::new(),
+            hosts: vec![host],
+            not_ranked: Vec::new(),
+            correlations: Vec::new(),
+        };
+        let row = ["", "a", "2.87 [2.80, 2.94]", "20.0 [18.0, 22.0]", "5", "-", "unsigned"];
+        assert_eq!(table(&ranking).rows, [row.map(ToOwned::to_owned)]);
+    }
 }

@@ -233,7 +233,8 @@ impl Whole {
         let tests = valid(signers, covers, Role::Test.name());
         let tests = tests.map(|id| Self { doubt: another_measured(signers, id) });
         let redactors = valid(signers, covers, REDACTOR);
-        let redactors = redactors.map(|id| Self { doubt: nothing_redacted(redacted, id) });
+        let doubt = |id| nothing_redacted(redacted, id).or_else(|| another_redacted(signers, id));
+        let redactors = redactors.map(|id| Self { doubt: doubt(id) });
         tests.chain(redactors).min_by_key(|whole| whole.doubt.is_some())
     }
 }
@@ -250,6 +251,20 @@ fn nothing_redacted(redacted: bool, id: &str) -> Option<String> {
     let told =
         || format!("{id} signed everything as {REDACTOR}, but nothing says what was redacted");
     (!redacted).then(told)
+}
+
+/// What the roles measured is a part of a result. Of the rest (price, disclosure, plan) a redactor may have made what it
+/// likes before it took names out: the signature that the whole had before cannot be kept, as its hashes would tell the names.
+fn another_redacted(signers: &[Signer], id: &str) -> Option<String> {
+    let role = Role::Test;
+    let measured = measured(signers, role).any(|own| own == id);
+    (!measured).then(|| {
+        format!(
+            "{id} signed everything as {REDACTOR}, and nothing shows that it is the host that measured: what \
+             {} did not sign as measured is the word of {REDACTOR}",
+            role.name()
+        )
+    })
 }
 
 /// Everything must be signed by somebody; hosts of which each stands for itself are worth more, where the

@@ -72,6 +72,41 @@ fn a_second_redaction_changes_nothing_and_an_altered_result_is_refused() {
     assert!(said.contains("hosts.json") && !path("laundered").exists(), "{said}");
 }
 
+/// Whoever takes the signature of the whole away and redacts what is left stands for it himself.
+#[test]
+fn what_nobody_signed_is_told_by_whoever_redacts_it_and_its_word_is_named_as_that() {
+    needs!();
+    let folder = TempDir::new().unwrap();
+    let own = tiny_run(folder.path());
+    let path = |name: &str| folder.path().join(name);
+    let signatures = |of: &std::path::Path, role: &str| {
+        let file = of.join("signatures.json");
+        let mut all: Vec<Value> = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+        all.retain(|one| one["role"] != role || one["covers"] == "measurements");
+        std::fs::write(file, serde_json::to_string(&all).unwrap()).unwrap();
+    };
+    std::fs::remove_file(own.join("manifest.json")).unwrap();
+    signatures(&own, "test");
+    let stranger = || {
+        let mut command = btu();
+        command.env("BTU_STATE_DIR", path("state")).arg("redact");
+        command
+    };
+    let told = run(stranger().arg(&own).arg("-o").arg(path("once"))).unwrap();
+    assert!(told.contains("nobody had signed the whole of it"), "{told}");
+    signatures(&path("once"), "redactor");
+    std::fs::remove_file(path("once").join("manifest.json")).unwrap();
+    // Something to be left out makes a second redaction of it.
+    let mut samples =
+        std::fs::File::options().append(true).open(path("once").join("samples.jsonl")).unwrap();
+    samples.write_all(b"{\"kind\":\"cell\"").unwrap();
+    run(stranger().arg(path("once")).arg("-o").arg(path("twice"))).unwrap();
+    let (_, found) = verified(&path("twice"), &[]);
+    let notes = found["notes"].to_string();
+    assert!(notes.contains("signed everything as redactor, "), "{notes}");
+    assert_ne!(found["tier"], "all_roles_signed");
+}
+
 /// A crash left a part of a line, in which nobody finds the names: it stays behind, and the rest is as it was.
 #[test]
 fn a_torn_line_is_left_out() {
