@@ -212,13 +212,11 @@ impl Direction {
         if chain + 1 < self.chains.len() {
             return;
         }
-        match result {
-            Ok(()) => self.meter.sent(packet.count(), packet.at(), began, now()),
-            Err(_) => {
-                self.meter.counts.send_errors += u64::from(packet.count());
-                self.meter.counts.failed_sends += 1;
-            }
+        if result.is_ok() {
+            return self.meter.sent(packet.count(), packet.at(), began, now());
         }
+        self.meter.counts.send_errors += u64::from(packet.count());
+        self.meter.counts.failed_sends += 1;
     }
 
     /// Takes back the places of packets that are gone, and forgets chains that are empty.
