@@ -201,7 +201,7 @@ const EXPERT_ERROR: &str = "8388608";
 const NARROW: Cells<'_> = Cells {
     cases: &["SEND", "RECV"],
     window: "150ms",
-    passes: 2,
+    passes: 3,
     more: "[sockets]\nblack_box_buffer = \"4KiB\"\n",
     ..Cells::SHORT
 };
