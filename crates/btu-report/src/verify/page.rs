@@ -29,7 +29,8 @@ impl Page {
             (Ok(page), None) => {
                 let equal = page.iter().zip(stored).take_while(|(ours, theirs)| ours == theirs);
                 let detail = format!(
-                    "not the page that the samples give, from its byte {} on",
+                    "not the page that the samples give, from its byte {} on: it was changed, or another build of this version \
+                     made it",
                     equal.count() + 1
                 );
                 Self { finding: Some(Finding::new("figures", REPORT, detail)), note: None }
