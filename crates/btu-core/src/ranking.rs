@@ -21,6 +21,7 @@ pub use setting::Difference;
 pub use setting::LINK_CLASS;
 pub use setting::Setting;
 pub use setting::differences;
+pub use setting::different_cells;
 
 /// What the order of a result comes from.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,6 +4,8 @@ use btu_core::comparison::Condition;
 use btu_core::comparison::Outcome;
 use btu_core::comparison::changed_facts;
 use btu_core::comparison::compare as comparison_of;
+use btu_core::journal::Journal;
+use btu_core::ranking::different_cells;
 use btu_report::ComparisonDocument;
 use btu_report::Side;
 
@@ -35,7 +37,9 @@ pub(crate) struct CompareArgs {
 /// Runs the verb.
 pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     let runs = stored::open_all(&[args.before.clone(), args.after.clone()])?;
-    let found = stored::differing(&runs);
+    let mut found = stored::differing(&runs);
+    let journals: Vec<&Journal> = runs.iter().map(|run| &run.journal).collect();
+    found.extend(different_cells(&journals));
     if !found.is_empty() && !args.force {
         if args.rendering.is_json() {
             stored::not_comparable_json(&found, &runs)?;

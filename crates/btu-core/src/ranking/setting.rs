@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::cell::ActivityName;
+use crate::cell::Cell;
 use crate::disclosure::Fact;
 use crate::disclosure::HostFacts;
 use crate::journal::Journal;
@@ -74,18 +75,52 @@ impl Setting {
 pub fn differences(settings: &[Setting]) -> Vec<Difference> {
     let Some(first) = settings.first() else { return Vec::new() };
     let of_field = |(place, (field, _)): (usize, &(&'static str, String))| {
+        let value = |setting: &Setting| setting.fields.get(place).map(|(_, value)| value.clone());
+        Difference::of(field, settings.iter().map(|setting| value(setting).unwrap_or_default()))
+    };
+    first.fields.iter().enumerate().filter_map(of_field).collect()
+}
+
+/// Where results have not measured the same cells: their means are then means of different things.
+pub fn different_cells(journals: &[&Journal]) -> Option<Difference> {
+    Difference::of("cells measured", journals.iter().map(|journal| measured(journal)))
+}
+
+impl Difference {
+    /// The difference of these values, in the order of the results; `None` where all are equal.
+    fn of(field: &'static str, all: impl Iterator<Item = String>) -> Option<Self> {
         let mut values: Vec<(String, Vec<usize>)> = Vec::new();
-        for (number, setting) in settings.iter().enumerate() {
-            let value = setting.fields.get(place).map(|(_, value)| value.clone());
-            let value = value.unwrap_or_default();
+        for (number, value) in all.enumerate() {
             match values.iter_mut().find(|(known, _)| *known == value) {
                 Some((_, who)) => who.push(number),
                 None => values.push((value, vec![number])),
             }
         }
-        (values.len() > 1).then_some(Difference { field, values })
-    };
-    first.fields.iter().enumerate().filter_map(of_field).collect()
+        (values.len() > 1).then_some(Self { field, values })
+    }
+}
+
+/// `120`, or `68 of 120, without SEND/audio/io and 51 more`.
+fn measured(journal: &Journal) -> String {
+    let found: BTreeSet<String> = journal.records.iter().filter_map(cell_of).collect();
+    let all = journal.plan.cells();
+    let lacks: Vec<String> =
+        all.iter().map(Cell::id).filter(|cell| !found.contains(cell)).collect();
+    match lacks.as_slice() {
+        [] => all.len().to_string(),
+        [one] => format!("{} of {}, without {one}", all.len() - 1, all.len()),
+        [first, more @ ..] => {
+            let (n, more) = (all.len() - lacks.len(), more.len());
+            format!("{n} of {}, without {first} and {more} more", all.len())
+        }
+    }
+}
+
+fn cell_of(record: &Record) -> Option<String> {
+    match record {
+        Record::Cell(sample) => Some(sample.cell.id()),
+        _ => None,
+    }
 }
 
 fn applications(plan: &Plan) -> String {
@@ -189,6 +224,22 @@ mod tests {
             found[1].values,
             [("local".to_owned(), vec![0, 2]), ("lab".to_owned(), vec![1])]
         );
+    }
+
+    #[test]
+    fn results_of_other_cells_are_told_apart() {
+        let mut whole = synthetic::journal(synthetic::plan(3));
+        let cells = whole.plan.cells();
+        let run = |cell: &Cell| synthetic::run(&whole.plan, &cell.id(), 1, 100, 50.0).into();
+        whole.records = cells.iter().map(run).collect();
+        let mut cut = whole.clone();
+        let last = cells.last().unwrap().id();
+        cut.records.pop();
+        assert_eq!(different_cells(&[&whole, &whole]), None);
+        let found = different_cells(&[&whole, &cut]).unwrap();
+        let all = cells.len();
+        let without = format!("{} of {all}, without {last}", all - 1);
+        assert_eq!(found.values, [(all.to_string(), vec![0]), (without, vec![1])]);
     }
 
     #[test]
