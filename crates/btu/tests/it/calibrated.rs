@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::commands::needs;
 use crate::program::A_LOT;
 use crate::program::ended_within;
+use crate::program::is_of_io;
 use crate::program::of_kind;
 use crate::program::plan_file;
 use crate::program::read_json;
@@ -54,10 +55,12 @@ fn calibrated_work_runs_alone_and_then_the_same_amount_beside_comm() {
     let alone = of_kind(&dir.path().join("out"), "alone");
     let units = |sample: &Value| sample["units"].as_f64().unwrap();
     let amount = |activity: &Value| {
-        let own = alone.iter().find(|one| one["activity"] == *activity).unwrap();
+        let own = alone.iter().rfind(|one| one["activity"] == *activity).unwrap();
         units(&own["sample"])
     };
-    assert_eq!(alone.len(), 3);
+    // One that something else disturbed is made again.
+    let of_first = alone.iter().filter(|one| one["attempt"].as_u64().is_none_or(|nth| nth == 1));
+    assert_eq!(of_first.count(), 3);
     let loaded: Vec<Value> = of_kind(&dir.path().join("out"), "cell")
         .into_iter()
         .filter(|cell| cell["activity"] != "none")
@@ -74,11 +77,9 @@ fn calibrated_work_runs_alone_and_then_the_same_amount_beside_comm() {
 
 /// Whoever can see a process can cut its files short, nameless as they are: `io` reads nothing any more.
 fn cut_the_files_of_io(pid: u32) -> usize {
-    let is_of_io = |path: &PathBuf| {
-        fs::read_link(path).is_ok_and(|name| name.display().to_string().contains("/.btu-io-"))
-    };
+    let is_open = |path: &PathBuf| fs::read_link(path).is_ok_and(|name| is_of_io(&name));
     let open = fs::read_dir(format!("/proc/{pid}/fd")).unwrap().map(|entry| entry.unwrap().path());
-    let files: Vec<PathBuf> = open.filter(is_of_io).collect();
+    let files: Vec<PathBuf> = open.filter(is_open).collect();
     for file in &files {
         fs::File::options().write(true).open(file).unwrap().set_len(0).unwrap();
     }
@@ -101,8 +102,9 @@ fn an_activity_that_fails_while_it_is_calibrated_does_not_end_the_run() {
     let result = read_json(&dir.path().join("out/result.json"));
     assert_eq!(result["complete"], true);
     let reasons = result["not_rankable_reasons"].to_string();
-    let base = "1 of 3 runs of an activity alone did not work as asked; the first is io, pass 1: read a \
-                file in ";
+    // How many they are depends on what was disturbed, and made again.
+    let base =
+        "of an activity alone did not work as asked; the first is io, pass 1: read a file in ";
     assert!(reasons.contains(base), "{reasons}");
     let cells = "failed: activity: read a file in ";
     assert!(reasons.contains(cells), "{reasons}");

@@ -201,7 +201,7 @@ const EXPERT_ERROR: &str = "8388608";
 const NARROW: Cells<'_> = Cells {
     cases: &["SEND", "RECV"],
     window: "150ms",
-    passes: 3,
+    passes: 5,
     more: "[sockets]\nblack_box_buffer = \"4KiB\"\n",
     ..Cells::SHORT
 };

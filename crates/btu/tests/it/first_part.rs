@@ -13,6 +13,7 @@ use crate::program::A_LOT;
 use crate::program::Cells;
 use crate::program::btu;
 use crate::program::ended_within;
+use crate::program::is_of_io;
 use crate::program::lines;
 use crate::program::plan_file;
 use crate::program::read_json;
@@ -71,7 +72,7 @@ fn rest(dir: &Path, place: &Path, options: &[&str]) -> Command {
 fn places_of_io(run: &Child) -> Vec<PathBuf> {
     let Ok(open) = fs::read_dir(format!("/proc/{}/fd", run.id())) else { return Vec::new() };
     let names = open.filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
-    let of_io = names.filter(|name| name.display().to_string().contains("/.btu-io-"));
+    let of_io = names.filter(|name| is_of_io(name));
     of_io.filter_map(|name| Some(name.parent()?.to_owned())).collect()
 }
 

@@ -162,6 +162,13 @@ pub(crate) fn of_kind(result: &Path, kind: &str) -> Vec<Value> {
     all
 }
 
+/// True for the name that `/proc` gives a file of `io`, which never had one: `DIR/#INODE (deleted)`; where a file
+/// system makes no nameless ones, it had one until it was open.
+pub(crate) fn is_of_io(name: &Path) -> bool {
+    let own = name.file_name().unwrap_or_default().to_string_lossy();
+    own.ends_with(" (deleted)") && (own.starts_with('#') || own.starts_with(".btu-io-"))
+}
+
 /// Sends a signal by name.
 pub(crate) fn signal(pid: u32, name: &str) {
     let sent = Command::new("kill").arg(format!("-{name}")).arg(pid.to_string()).status().unwrap();
