@@ -213,11 +213,15 @@ impl Emulator for Relay {
     }
 
     fn samples(&self) -> Result<Vec<DirectionSample>, BackendError> {
+        // First: a send that fails meanwhile must not look like one that no thread knows of.
+        let counters = self.devices().since_start(&self.links)?;
         let mut told = Vec::new();
         for worker in &self.workers {
             told.extend(worker.ask(|reply| Command::Sample { reply })?);
         }
-        self.devices().complete(&self.links, &mut told)?;
+        for (link, pair) in self.links.iter().zip(counters).zip(told.chunks_exact_mut(2)) {
+            complete(link, pair);
+        }
         Ok(told.into_iter().map(|told| told.sample).collect())
     }
 }
@@ -235,23 +239,14 @@ impl Devices {
         Ok(())
     }
 
-    /// Directions come in pairs, `up` and `down` of each link.
-    fn complete(&mut self, links: &[LinkPorts], told: &mut [Told]) -> Result<(), BackendError> {
-        for (ports, pair) in links.iter().zip(told.chunks_exact_mut(2)) {
-            let (near, far) = (self.since_start(&ports.near)?, self.since_start(&ports.far)?);
-            let gone = [(near, &ports.near), (far, &ports.far)]
-                .into_iter()
-                .find_map(|(counters, name)| counters.is_none().then(|| name.clone()));
-            for (one, [from, to]) in pair.iter_mut().zip([[near, far], [far, near]]) {
-                one.sample.device_gone.clone_from(&gone);
-                one.complete(from.unwrap_or_default(), to.unwrap_or_default());
-            }
-        }
-        Ok(())
+    /// Of both devices of each link, `near` and `far`.
+    fn since_start(&mut self, links: &[LinkPorts]) -> Result<Vec<Counted>, BackendError> {
+        let both = |ports: &LinkPorts| Ok([self.of(&ports.near)?, self.of(&ports.far)?]);
+        links.iter().map(both).collect()
     }
 
     /// `None` where the device is gone: a command that is root of its namespace may delete it.
-    fn since_start(&mut self, device: &str) -> Result<Option<LinkCounters>, BackendError> {
+    fn of(&mut self, device: &str) -> Result<Option<LinkCounters>, BackendError> {
         let now = match self.netlink.link(device) {
             Ok(link) => link.counters,
             Err(cause) if cause.errno() == Some(ENODEV) => return Ok(None),
@@ -263,6 +258,20 @@ impl Devices {
             tx_dropped: now.tx_dropped.saturating_sub(then.tx_dropped),
             ..now
         }))
+    }
+}
+
+/// What the devices of a link have counted since the run began.
+type Counted = [Option<LinkCounters>; 2];
+
+/// Adds to both directions of a link, `up` and `down`, what its devices say.
+fn complete((ports, [near, far]): (&LinkPorts, Counted), directions: &mut [Told]) {
+    let gone = [(near, &ports.near), (far, &ports.far)]
+        .into_iter()
+        .find_map(|(counters, name)| counters.is_none().then(|| name.clone()));
+    for (one, [from, to]) in directions.iter_mut().zip([[near, far], [far, near]]) {
+        one.sample.device_gone.clone_from(&gone);
+        one.complete(from.unwrap_or_default(), to.unwrap_or_default());
     }
 }
 
