@@ -33,6 +33,7 @@ pub mod probe;
 pub mod prober;
 #[cfg(feature = "quic")]
 mod quic;
+mod threads;
 pub mod time;
 pub mod traffic;
 pub mod transport;

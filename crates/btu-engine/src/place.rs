@@ -2,7 +2,6 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::thread;
 use std::thread::JoinHandle;
 
 use btu_core::cell::Role;
@@ -12,6 +11,7 @@ use btu_sys::namespace::NetNs;
 use btu_sys::socket::Settings;
 
 use crate::error::EngineError;
+use crate::threads;
 
 /// The host, network and CPUs of a thread. On a real host there is one role and no namespace.
 #[derive(Clone, Debug)]
@@ -64,8 +64,6 @@ impl Place {
         work: impl FnOnce() -> Result<T, EngineError> + Send + 'static,
     ) -> Result<JoinHandle<Result<T, EngineError>>, EngineError> {
         let place = self.clone();
-        let inside = move || place.enter().and_then(|()| work());
-        let started = thread::Builder::new().name(name.to_owned()).spawn(inside);
-        started.map_err(|source| EngineError::Thread { name: name.to_owned(), source })
+        threads::start(name, move || place.enter().and_then(|()| work()))
     }
 }

@@ -141,6 +141,7 @@ impl Plan {
     }
 
     /// The plan as `plan.toml` holds it: what was asked for, and not what the transports are.
+    #[inline]
     pub fn to_toml(&self) -> String {
         let asked = self.with_natures(|_| Nature::default());
         // Every value of a plan has a form in TOML.
@@ -159,6 +160,7 @@ impl Plan {
     ///
     /// # Errors
     /// The first value that is not legal, with its line.
+    #[inline]
     pub fn stored(file: &str, text: &str) -> Result<Self, PlanError> {
         let plan: Self = verb::read_plan(file, text)?;
         match plan.illegal() {

@@ -65,6 +65,7 @@ impl Plan {
     ///
     /// # Errors
     /// The first value that is not legal, with its place and the legal values.
+    #[inline]
     pub fn resolve(
         choices: &Choices<'_>,
         words: &Vocabulary<'_>,
@@ -75,6 +76,7 @@ impl Plan {
     }
 
     /// The same, with the bounds of this purpose.
+    #[inline]
     pub(super) fn resolve_for(
         purpose: Purpose,
         choices: &Choices<'_>,
@@ -204,6 +206,7 @@ fn same_hash(edition: &Edition, own: &RawPlan, source: &Source<'_>) -> Result<()
 }
 
 /// The file of an edition.
+#[inline]
 pub(super) fn parse_edition(edition: &Edition) -> Result<RawEdition, PlanError> {
     let file = format!("editions/{}.toml", edition.name);
     let source = Source { name: &file, text: edition.text };

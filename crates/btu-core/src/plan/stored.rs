@@ -26,6 +26,7 @@ impl Plan {
     ///
     /// # Errors
     /// The first value that is not legal, with its place.
+    #[inline]
     pub fn stored(name: &str, text: &str) -> Result<Self, PlanError> {
         let source = Source { name, text };
         let own: RawPlan = toml::from_str(text).map_err(|error| source.syntax(&error))?;

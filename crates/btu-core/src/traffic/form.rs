@@ -71,6 +71,7 @@ struct RawTest {
 }
 
 /// Reads a scenario in TOML.
+#[inline]
 pub fn read_toml(file: &str, text: &str, words: &Vocabulary<'_>) -> Result<Reading, ScenarioError> {
     let one = |problem| ScenarioError { file: file.to_owned(), problems: vec![problem] };
     let raw: RawScenario = toml::from_str(text).map_err(|error| {

@@ -207,6 +207,7 @@ impl Plan {
     }
 
     /// The plan as `plan.toml` holds it.
+    #[inline]
     pub fn to_toml(&self) -> String {
         // Every value of a plan has a form in TOML.
         toml::to_string(self).unwrap_or_default()
@@ -216,22 +217,26 @@ impl Plan {
     ///
     /// # Errors
     /// The first value that is not legal, with its line.
+    #[inline]
     pub fn stored(file: &str, text: &str) -> Result<Self, PlanError> {
         let plan: Self = verb::read_plan(file, text)?;
-        let course = plan.course.iter().find(|course| course.name == QOS);
+        match plan.illegal() {
+            Some(cause) => Err(PlanError { file: file.to_owned(), cause }),
+            None => Ok(plan),
+        }
+    }
+
+    /// The first value that no option could have asked for, where it is, and which are legal.
+    fn illegal(&self) -> Option<String> {
+        let course = self.course.iter().find(|course| course.name == QOS);
         if let Some(time) = course.map(|course| course.time_ns).filter(|t| *t > LONGEST_LOAD) {
-            let cause = format!("course.time_ns: {}", beyond(time.count(), LONGEST_LOAD.count()));
-            return Err(PlanError { file: file.to_owned(), cause });
+            return Some(format!("course.time_ns: {}", beyond(time.count(), LONGEST_LOAD.count())));
         }
-        if let Some(Err(cause)) = plan.course.as_ref().map(|course| course.limits.check()) {
-            let cause = format!("course.limits: {cause}");
-            return Err(PlanError { file: file.to_owned(), cause });
+        if let Some(Err(cause)) = self.course.as_ref().map(|course| course.limits.check()) {
+            return Some(format!("course.limits: {cause}"));
         }
-        if let Some((place, passes)) = plan.illegal_passes() {
-            let cause = format!("{place}: {passes}: write 1 to {MOST_PASSES}");
-            return Err(PlanError { file: file.to_owned(), cause });
-        }
-        Ok(plan)
+        let (place, passes) = self.illegal_passes()?;
+        Some(format!("{place}: {passes}: write 1 to {MOST_PASSES}"))
     }
 
     /// The first number of passes that no option could have asked for, and where it is.

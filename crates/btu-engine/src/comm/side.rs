@@ -27,6 +27,7 @@ use crate::error::EngineError;
 use crate::lineup::Lineup;
 use crate::lineup::Start;
 use crate::place::Place;
+use crate::threads;
 use crate::time::now;
 
 /// The connected ends of one side.
@@ -55,9 +56,7 @@ impl Ends<'_> {
             let threads = given.into_iter().enumerate().map(|(end, cpus)| {
                 let task = self.task(end, cpus);
                 let name = format!("comm-{}-{end}", self.place.role);
-                let work = move || task.run(self.side, lineup);
-                let started = thread::Builder::new().name(name.clone()).spawn_scoped(scope, work);
-                started.map_err(|source| EngineError::Thread { name, source })
+                threads::start_in(scope, &name, move || task.run(self.side, lineup))
             });
             let threads: Result<Vec<_>, _> = threads.collect();
             if threads.is_err() {

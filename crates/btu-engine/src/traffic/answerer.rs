@@ -37,6 +37,7 @@ use crate::door::Hall;
 use crate::door::Seat;
 use crate::door::Stranger;
 use crate::error::EngineError;
+use crate::threads;
 
 pub(super) use streams::answer_quic;
 
@@ -229,11 +230,9 @@ impl Answerer {
         let over = Arc::new(AtomicBool::new(false));
         let guests = Arc::new(guests);
         let (ended, served) = (Arc::clone(&over), Arc::clone(&guests));
-        let name = "traffic-answer";
         let work = move || work(&ended, &served);
-        let thread = thread::Builder::new().name(name.to_owned()).spawn(work);
-        let thread = thread.map_err(|source| EngineError::Thread { name: name.to_owned(), source });
-        Ok(Self { port, over, guests, thread: Some(thread?) })
+        let thread = threads::start("traffic-answer", work)?;
+        Ok(Self { port, over, guests, thread: Some(thread) })
     }
 
     /// Where it listens.

@@ -11,6 +11,7 @@ use std::thread::Scope;
 use std::thread::ScopedJoinHandle;
 
 use crate::error::EngineError;
+use crate::threads;
 
 /// A thread, or why there is none.
 pub type Started<'scope, T> = Result<ScopedJoinHandle<'scope, Result<T, EngineError>>, EngineError>;
@@ -31,9 +32,7 @@ pub fn start<'scope, T: Send + 'scope>(
     name: &'static str,
     work: impl FnOnce() -> Result<T, EngineError> + Send + 'scope,
 ) -> Started<'scope, T> {
-    let inside = move || caught(name, work);
-    let started = thread::Builder::new().name(name.to_owned()).spawn_scoped(scope, inside);
-    started.map_err(|source| EngineError::Thread { name: name.to_owned(), source })
+    threads::start_in(scope, name, move || caught(name, work))
 }
 
 /// True where nothing is to be waited for.

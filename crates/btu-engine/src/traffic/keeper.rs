@@ -6,7 +6,6 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
-use std::thread;
 use std::thread::JoinHandle;
 
 use btu_core::units::Nanos;
@@ -15,6 +14,7 @@ use btu_sys::wait::Ready;
 use super::connect::HeldQuic;
 use super::connect::Socket;
 use crate::error::EngineError;
+use crate::threads;
 use crate::time::now;
 
 /// A thread that does it until this is dropped.
@@ -43,11 +43,9 @@ impl Keeper {
         }
         let over = Arc::<AtomicBool>::default();
         let until = Arc::clone(&over);
-        let name = "traffic-keep";
         let work = move || keep(&held, &mut ready, &until);
-        let thread = thread::Builder::new().name(name.to_owned()).spawn(work);
-        let thread = thread.map_err(|source| EngineError::Thread { name: name.to_owned(), source });
-        Ok(Some(Self { over, thread: Some(thread?) }))
+        let thread = threads::start("traffic-keep", work)?;
+        Ok(Some(Self { over, thread: Some(thread) }))
     }
 }
 

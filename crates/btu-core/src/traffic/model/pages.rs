@@ -38,20 +38,17 @@ pub(super) fn claims<P: Pages>(call: &Call) -> Vec<Claim> {
 
 fn claim_of_requests<P: Pages>(laws: &Laws) -> Claim {
     rounded("size of a request", laws.request.clone(), |call, streams, n| {
-        let asks = pages::<P>(call, streams).flat_map(|page| page.asks);
-        asks.take(n).map(|(request, _)| float(request.count())).collect()
+        requests(P::laws(call), streams, n)
     })
 }
 
 fn claims_of_sizes<P: Pages>(laws: &Laws) -> [Claim; 2] {
     [
         rounded("size of a document", laws.document.clone(), |call, streams, n| {
-            let documents = pages::<P>(call, streams).map(|page| float(page.asks[0].1.count()));
-            documents.take(n.div_ceil(P::SPARSE)).collect()
+            documents(P::laws(call), streams, n.div_ceil(P::SPARSE))
         }),
         rounded("size of an object", laws.object.clone(), |call, streams, n| {
-            let objects = pages::<P>(call, streams).flat_map(|page| page.asks.into_iter().skip(1));
-            objects.take(n).map(|(_, answer)| float(answer.count())).collect()
+            objects(P::laws(call), streams, n)
         }),
     ]
 }
@@ -59,9 +56,7 @@ fn claims_of_sizes<P: Pages>(laws: &Laws) -> [Claim; 2] {
 fn claim_of_objects<P: Pages>(laws: &Laws) -> Claim {
     let what = "objects of a page, before some are left out";
     rounded(what, laws.objects.clone(), |call, streams, n| {
-        let less = P::laws(call).less;
-        let objects = |page: Page| crate::stats::count(page.asks.len() - 1) + less;
-        pages::<P>(call, streams).map(objects).take(n.div_ceil(P::SPARSE)).collect()
+        numbers_of_objects(P::laws(call), streams, n.div_ceil(P::SPARSE))
     })
 }
 
@@ -70,16 +65,10 @@ fn claim_of_objects<P: Pages>(laws: &Laws) -> Claim {
 fn claims_of_files<P: Pages>(laws: &Laws, files: &Files) -> [Claim; 5] {
     [
         rounded("size of a file", laws.document.clone(), |call, streams, n| {
-            let mut library = P::laws(call).library(streams);
-            (1..=n as u64).map(|file| float(library.size(file).count())).collect()
+            sizes_of_files(&P::laws(call), streams, n)
         }),
         follows("rank of the file of a request", files.popularity().clone(), |call, streams, n| {
-            let laws = P::laws(call);
-            let rank = |set| {
-                let mut library = laws.library(&streams.part(set));
-                float((0..LATER).map(|_| library.visit().file).last().unwrap_or(0))
-            };
-            (0..n as u64).map(rank).collect()
+            ranks(&P::laws(call), streams, n)
         }),
         rounded("depth of what is asked for again", library::depth(), |call, streams, n| {
             library::depths(P::laws(call).library(streams), n)
@@ -92,42 +81,88 @@ fn claims_of_files<P: Pages>(laws: &Laws, files: &Files) -> [Claim; 5] {
     ]
 }
 
-/// The request of a set that tells the popularity: most of those before it are to files that were asked for.
-const LATER: u32 = 20;
-
 /// Of as many sessions, for each has one.
 fn claim_of_mtu<P: Pages>(mtu: Law) -> Claim {
-    rounded("MTU of a session", mtu, |call, streams, n| {
-        let session = |part| Reader::new(P::laws(call), &streams.part(part)).mtu;
-        (0..n as u64).filter_map(session).map(|mtu| float(mtu.count())).collect()
-    })
+    rounded("MTU of a session", mtu, |call, streams, n| mtus(&P::laws(call), streams, n))
 }
 
 fn claims_of_pauses<P: Pages>(laws: Laws) -> Vec<Claim> {
     let mut claims = vec![
         follows("time to parse", laws.parsing, |call, streams, n| {
-            let pauses = pages::<P>(call, streams).map(|page| float(page.pauses[0].count()));
-            pauses.take(n.div_ceil(P::SPARSE)).collect()
+            times_to_parse(P::laws(call), streams, n.div_ceil(P::SPARSE))
         }),
         follows("time to read", laws.reading, |call, streams, n| {
-            let pauses = pages::<P>(call, streams).filter_map(|page| page.pauses.last().copied());
-            pauses.take(n.div_ceil(P::SPARSE)).map(|pause| float(pause.count())).collect()
+            times_to_read(P::laws(call), streams, n.div_ceil(P::SPARSE))
         }),
     ];
     if let Fetch::Paused(pause) = laws.fetch {
         claims.push(follows("pause before an object", pause, |call, streams, n| {
-            let inner = |page: Page| page.pauses[1..page.pauses.len() - 1].to_vec();
-            let pauses = pages::<P>(call, streams).flat_map(inner);
-            pauses.take(n).map(|pause| float(pause.count())).collect()
+            pauses(P::laws(call), streams, n)
         }));
     }
     claims
 }
 
 /// The pages of one reader, one after the other.
-fn pages<P: Pages>(call: &Call, streams: &Streams) -> impl Iterator<Item = Page> {
-    let mut reader = Reader::new(P::laws(call), streams);
+fn pages(laws: Laws, streams: &Streams) -> impl Iterator<Item = Page> {
+    let mut reader = Reader::new(laws, streams);
     std::iter::repeat_with(move || reader.read())
+}
+
+fn requests(laws: Laws, streams: &Streams, n: usize) -> Vec<f64> {
+    let asks = pages(laws, streams).flat_map(|page| page.asks);
+    asks.take(n).map(|(request, _)| float(request.count())).collect()
+}
+
+fn documents(laws: Laws, streams: &Streams, n: usize) -> Vec<f64> {
+    pages(laws, streams).map(|page| float(page.asks[0].1.count())).take(n).collect()
+}
+
+fn objects(laws: Laws, streams: &Streams, n: usize) -> Vec<f64> {
+    let objects = pages(laws, streams).flat_map(|page| page.asks.into_iter().skip(1));
+    objects.take(n).map(|(_, answer)| float(answer.count())).collect()
+}
+
+fn numbers_of_objects(laws: Laws, streams: &Streams, n: usize) -> Vec<f64> {
+    let less = laws.less;
+    let objects = |page: Page| crate::stats::count(page.asks.len() - 1) + less;
+    pages(laws, streams).map(objects).take(n).collect()
+}
+
+fn sizes_of_files(laws: &Laws, streams: &Streams, n: usize) -> Vec<f64> {
+    let mut library = laws.library(streams);
+    (1..=n as u64).map(|file| float(library.size(file).count())).collect()
+}
+
+/// The request of a set that tells the popularity: most of those before it are to files that were asked for.
+const LATER: u32 = 20;
+
+fn ranks(laws: &Laws, streams: &Streams, n: usize) -> Vec<f64> {
+    let rank = |set| {
+        let mut library = laws.library(&streams.part(set));
+        float((0..LATER).map(|_| library.visit().file).last().unwrap_or(0))
+    };
+    (0..n as u64).map(rank).collect()
+}
+
+fn mtus(laws: &Laws, streams: &Streams, n: usize) -> Vec<f64> {
+    let session = |part| Reader::new(laws.clone(), &streams.part(part)).mtu;
+    (0..n as u64).filter_map(session).map(|mtu| float(mtu.count())).collect()
+}
+
+fn times_to_parse(laws: Laws, streams: &Streams, n: usize) -> Vec<f64> {
+    pages(laws, streams).map(|page| float(page.pauses[0].count())).take(n).collect()
+}
+
+fn times_to_read(laws: Laws, streams: &Streams, n: usize) -> Vec<f64> {
+    let pauses = pages(laws, streams).filter_map(|page| page.pauses.last().copied());
+    pauses.take(n).map(|pause| float(pause.count())).collect()
+}
+
+fn pauses(laws: Laws, streams: &Streams, n: usize) -> Vec<f64> {
+    let inner = |page: Page| page.pauses[1..page.pauses.len() - 1].to_vec();
+    let pauses = pages(laws, streams).flat_map(inner);
+    pauses.take(n).map(|pause| float(pause.count())).collect()
 }
 
 /// A page as it is read.

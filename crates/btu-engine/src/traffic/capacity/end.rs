@@ -20,6 +20,7 @@ use super::BUFFER;
 use super::Receiver;
 use crate::door;
 use crate::error::EngineError;
+use crate::threads;
 
 /// The receiving end alone, for a sender on another host. Dropped, it ends.
 #[derive(Debug)]
@@ -53,10 +54,8 @@ impl CapacityEnd {
             let (over, cancel, moved) = (&over, &unwanted, &counted);
             Receiver { socket: &far, datagram, over, cancel, moved, ahead_ns }.run()
         };
-        let name = "traffic-search";
-        let thread = thread::Builder::new().name(name.to_owned()).spawn(work);
-        let thread = thread.map_err(|source| EngineError::Thread { name: name.to_owned(), source });
-        Ok(Self { port, sent, thread: Some(thread?), cancel, moved })
+        let thread = threads::start("traffic-search", work)?;
+        Ok(Self { port, sent, thread: Some(thread), cancel, moved })
     }
 
     /// Where it listens.
