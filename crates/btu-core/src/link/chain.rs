@@ -125,8 +125,7 @@ impl Chain {
     /// # Panics
     /// Where the slot is not below [`Limits::slots`].
     pub fn push(&mut self, packet: Packet) {
-        self.slots.keep(&packet);
-        let packet = packet.at_position(self.entered.packets + 1);
+        self.slots.enter(&packet, self.entered.packets + 1);
         self.entered.packets += u64::from(packet.count());
         self.entered.bytes += packet.l3();
         self.settled = None;

@@ -39,8 +39,6 @@ pub struct Packet {
     segment: u32,
     last: u32,
     flow: Flow,
-    /// Of the first wire packet among all that came to the chain, from 1.
-    position: u64,
     /// The number of the bit, from 1, so that the handle stays small.
     flip: Option<NonZeroU32>,
     arrival: Nanos,
@@ -73,7 +71,6 @@ impl Packet {
             segment: if count == 1 { last } else { segment },
             last,
             flow: Flow::default(),
-            position: 1,
             flip: None,
             arrival,
             at: arrival,
@@ -100,11 +97,6 @@ impl Packet {
     /// How many wire packets.
     pub const fn count(&self) -> u32 {
         self.count
-    }
-
-    /// Of the first wire packet among all that came to the chain in this run, from 1.
-    pub const fn position(&self) -> u64 {
-        self.position
     }
 
     /// The flow.
@@ -161,13 +153,6 @@ impl Packet {
         if self.count == 1 { self.header() + self.last() } else { self.header() + self.segment() }
     }
 
-    /// The same packet, as the `position`-th that came to the chain.
-    #[must_use]
-    pub(super) const fn at_position(mut self, position: u64) -> Self {
-        self.position = position;
-        self
-    }
-
     /// The same packet, leaving an element at `at`.
     #[must_use]
     pub(super) const fn leaving(mut self, at: Nanos) -> Self {
@@ -191,7 +176,6 @@ impl Packet {
         }
         let front = Self { count, last: self.segment, ..*self };
         self.first += count;
-        self.position += u64::from(count);
         self.count -= count;
         if self.count == 1 {
             self.segment = self.last;

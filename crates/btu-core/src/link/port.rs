@@ -54,7 +54,7 @@ impl Port<'_> {
     /// A drop element dropped `packet`.
     pub fn dropped(&mut self, packet: &Packet) {
         self.counters.dropped += u64::from(packet.count());
-        self.positions.keep(packet.position(), packet.count());
+        self.positions.keep(self.position(packet), packet.count());
         self.slots.give_back(packet);
     }
 
@@ -69,6 +69,11 @@ impl Port<'_> {
     pub fn duplicated(&mut self, packet: &Packet) {
         self.counters.duplicated += u64::from(packet.count());
         self.slots.keep(packet);
+    }
+
+    /// Of the first wire packet of `packet` among all that came to the chain in this run, from 1.
+    pub fn position(&self, packet: &Packet) -> u64 {
+        self.slots.position(packet)
     }
 
     /// The element marked a wire packet with a bit to flip.

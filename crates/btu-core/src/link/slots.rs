@@ -1,4 +1,4 @@
-//! When a buffer is free again: the count of its wire packets that are still on their way.
+//! What is known of a buffer: when it is free again, and when it came.
 
 use super::packet::Packet;
 use super::packet::Slot;
@@ -10,26 +10,42 @@ use super::packet::Slot;
 /// [`super::Chain::pop`] and then given back with [`super::Chain::done`].
 #[derive(Debug)]
 pub(super) struct Slots {
-    live: Vec<u32>,
+    buffers: Vec<Buffer>,
     released: Vec<Slot>,
+}
+
+/// What all handles of a buffer share, and so need not carry.
+#[derive(Clone, Copy, Debug, Default)]
+struct Buffer {
+    /// Its wire packets that are still on their way.
+    live: u32,
+    /// That of segment 0 among all wire packets that came to the chain, from 1.
+    position: u64,
 }
 
 impl Slots {
     pub(super) fn new(count: u32) -> Self {
         let count = usize::try_from(count).unwrap_or(usize::MAX);
-        Self { live: vec![0; count], released: Vec::with_capacity(count) }
+        Self { buffers: vec![Buffer::default(); count], released: Vec::with_capacity(count) }
     }
 
-    /// The wire packets of `packet` now live, once more.
+    /// The wire packets of `packet` come to the chain, the first as the `position`-th of all.
+    pub(super) fn enter(&mut self, packet: &Packet, position: u64) {
+        let buffer = &mut self.buffers[place(packet)];
+        buffer.live += packet.count();
+        buffer.position = position.saturating_sub(packet.first().into());
+    }
+
+    /// The wire packets of `packet` live once more.
     pub(super) fn keep(&mut self, packet: &Packet) {
-        *self.live_of(packet.slot()) += packet.count();
+        self.buffers[place(packet)].live += packet.count();
     }
 
     /// The wire packets of `packet` are gone.
     pub(super) fn give_back(&mut self, packet: &Packet) {
-        let live = self.live_of(packet.slot());
-        *live -= packet.count();
-        if *live == 0 {
+        let buffer = &mut self.buffers[place(packet)];
+        buffer.live -= packet.count();
+        if buffer.live == 0 {
             self.released.push(packet.slot());
         }
     }
@@ -38,8 +54,13 @@ impl Slots {
         self.released.pop()
     }
 
-    /// A slot number beyond the promised range is an error of the backend and ends the program.
-    fn live_of(&mut self, slot: Slot) -> &mut u32 {
-        &mut self.live[usize::try_from(slot.0).unwrap_or(usize::MAX)]
+    /// Of the first wire packet of `packet` among all that came to the chain.
+    pub(super) fn position(&self, packet: &Packet) -> u64 {
+        self.buffers[place(packet)].position + u64::from(packet.first())
     }
+}
+
+/// A slot number beyond the promised range is an error of the backend and ends the program.
+fn place(packet: &Packet) -> usize {
+    usize::try_from(packet.slot().0).unwrap_or(usize::MAX)
 }

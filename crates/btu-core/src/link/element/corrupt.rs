@@ -61,7 +61,8 @@ impl Treatment for Corrupt {
             Part::Passed(run) => passed.push(run, port),
             Part::Hit(run) => {
                 port.corrupted(&run);
-                passed.push(run.flipped(bit_of(&run, mix(*key, run.position()))), port);
+                let bit = bit_of(&run, mix(*key, port.position(&run)));
+                passed.push(run.flipped(bit), port);
             }
         });
     }
