@@ -19,6 +19,7 @@ mod pattern;
 mod port;
 mod queue;
 mod reader;
+mod ring;
 mod select;
 mod slots;
 mod words;

@@ -1,7 +1,5 @@
 //! Packets that wait for others to follow: the common part of `hold ... Npkt` and `reorder`.
 
-use std::collections::VecDeque;
-
 use crate::units::Nanos;
 
 use super::continued::Counting;
@@ -9,6 +7,7 @@ use super::element::Element;
 use super::packet::Packet;
 use super::port::Port;
 use super::queue::Queue;
+use super::ring::Ring;
 use super::select::Part;
 use super::select::Select;
 use super::select::sort_out;
@@ -53,7 +52,7 @@ pub(super) struct HoldForFollowers {
 struct Bay {
     rule: Rule,
     /// In order of arrival; behind `Overtake` only chosen packets.
-    waiting: VecDeque<Waiting>,
+    waiting: Ring<Waiting>,
     waiting_packets: u64,
     released: Queue,
     seen: u64,
@@ -61,7 +60,7 @@ struct Bay {
 }
 
 /// A packet, and for a chosen one the position of the packet that sets it free.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Waiting {
     packet: Packet,
     until: Option<u64>,
@@ -71,7 +70,7 @@ impl HoldForFollowers {
     pub(super) fn new(select: Box<dyn Select>, rule: Rule, handles: usize) -> Self {
         let bay = Bay {
             rule,
-            waiting: VecDeque::with_capacity(handles),
+            waiting: Ring::new(handles),
             waiting_packets: 0,
             released: Queue::new(handles),
             seen: 0,
@@ -103,7 +102,7 @@ impl Bay {
     fn overtake(&mut self, run: Packet, port: &mut Port<'_>) {
         let mut rest = Some(run);
         while let Some(left) = rest {
-            let first = self.waiting.front().and_then(|waiting| waiting.until);
+            let first = self.waiting.first().and_then(|waiting| waiting.until);
             let until = first.map_or(u64::MAX, |until| until - self.seen);
             let followers = u32::try_from(until).unwrap_or(u32::MAX).min(left.count());
             if let Some(front) = Packet::take_front(&mut rest, followers) {
@@ -115,16 +114,15 @@ impl Bay {
     }
 
     fn wait(&mut self, packet: Packet, until: Option<u64>, port: &mut Port<'_>) {
-        if self.waiting.len() == self.waiting.capacity() {
+        if !self.waiting.push(Waiting { packet, until }) {
             return port.overflow(&packet);
         }
         self.waiting_packets += u64::from(packet.count());
-        self.waiting.push_back(Waiting { packet, until });
     }
 
     /// Releases at `now` what waits for nothing any more.
     fn release(&mut self, now: Nanos, port: &mut Port<'_>) {
-        while let Some(first) = self.waiting.front() {
+        while let Some(first) = self.waiting.first() {
             if first.until.is_some_and(|until| until > self.seen) {
                 return;
             }
@@ -133,14 +131,14 @@ impl Bay {
     }
 
     fn release_first(&mut self, now: Nanos, port: &mut Port<'_>) {
-        if let Some(Waiting { packet, .. }) = self.waiting.pop_front() {
+        if let Some(Waiting { packet, .. }) = self.waiting.pop() {
             self.waiting_packets -= u64::from(packet.count());
             self.released.push(packet.leaving(now), port);
         }
     }
 
     fn deadline(&self) -> Option<Nanos> {
-        let first = self.waiting.front()?;
+        let first = self.waiting.first()?;
         Some(match self.rule.patience {
             Patience::Age(age) => first.packet.at().saturating_add(age),
             Patience::Silence(silence) => self.last_arrival.saturating_add(silence),

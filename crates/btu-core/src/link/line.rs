@@ -6,8 +6,6 @@
 mod admission;
 mod shared;
 
-use std::collections::VecDeque;
-
 use crate::capture::Remark;
 use crate::units::BitRate;
 use crate::units::Bytes;
@@ -21,6 +19,7 @@ use super::packet::Packet;
 use super::packet::Wire;
 use super::port::Port;
 use super::queue::Queue;
+use super::ring::Ring;
 
 pub(super) use shared::LineAccess;
 pub use shared::Lines;
@@ -66,7 +65,7 @@ pub(super) struct Line {
 /// The packets of all lanes, in order of arrival.
 #[derive(Debug)]
 struct Waiting {
-    packets: VecDeque<(Packet, usize)>,
+    packets: Ring<(Packet, usize)>,
     wire_packets: u64,
     bytes: Bytes,
 }
@@ -235,25 +234,25 @@ impl Cause {
 
 impl Waiting {
     fn new(handles: usize) -> Self {
-        Self { packets: VecDeque::with_capacity(handles), wire_packets: 0, bytes: Bytes::ZERO }
+        Self { packets: Ring::new(handles), wire_packets: 0, bytes: Bytes::ZERO }
     }
 
     fn first_arrival(&self) -> Option<Nanos> {
-        self.packets.front().map(|(packet, _)| packet.at())
+        self.packets.first().map(|(packet, _)| packet.at())
     }
 
     fn first_size(&self, wire: Wire) -> Bytes {
-        self.packets.front().map_or(Bytes::ZERO, |(packet, _)| wire.size(packet.first_l3()))
+        self.packets.first().map_or(Bytes::ZERO, |(packet, _)| wire.size(packet.first_l3()))
     }
 
     /// Takes up to `count` wire packets of the first run, all of equal size but the last; their
     /// bytes are the caller's to subtract.
     fn take(&mut self, count: u32) -> Option<(Packet, usize)> {
-        let (first, lane) = self.packets.front_mut()?;
+        let (first, lane) = self.packets.first_mut()?;
         let lane = *lane;
         let taken = match first.split_front(count) {
             Some(front) => front,
-            None => self.packets.pop_front()?.0,
+            None => self.packets.pop()?.0,
         };
         self.wire_packets -= u64::from(taken.count());
         Some((taken, lane))
@@ -261,15 +260,12 @@ impl Waiting {
 
     /// Appends a packet; false where there is no room for its handle.
     fn add(&mut self, packet: Packet, lane: usize, wire: Wire) -> bool {
-        let joined = match self.packets.back_mut() {
+        let joined = match self.packets.last_mut() {
             Some((last, of)) if *of == lane => last.join(&packet),
             _ => false,
         };
-        if !joined && self.packets.len() == self.packets.capacity() {
+        if !joined && !self.packets.push((packet, lane)) {
             return false;
-        }
-        if !joined {
-            self.packets.push_back((packet, lane));
         }
         self.wire_packets += u64::from(packet.count());
         self.bytes += packet.wire(wire);

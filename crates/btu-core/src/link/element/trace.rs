@@ -6,7 +6,6 @@
 
 mod opportunities;
 
-use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
@@ -27,6 +26,7 @@ use super::rate::default_queue;
 use super::rate::parse_queue;
 use crate::link::line::QueueLimit;
 use crate::link::queue::Queue;
+use crate::link::ring::Ring;
 
 use opportunities::Opportunities;
 use opportunities::Recording;
@@ -51,8 +51,7 @@ struct TraceSpec {
 struct Trace {
     opportunities: Opportunities,
     limit: QueueLimit,
-    waiting: VecDeque<Packet>,
-    capacity: usize,
+    waiting: Ring<Packet>,
     waiting_packets: u64,
     waiting_bytes: Bytes,
     /// What is already sent of the first waiting wire packet.
@@ -65,8 +64,7 @@ impl ElementSpec for TraceSpec {
         Ok(Box::new(Trace {
             opportunities: Opportunities::new(Arc::clone(&self.recording)),
             limit: in_bytes(self.queue, self.recording.mean_rate()),
-            waiting: VecDeque::with_capacity(site.handles),
-            capacity: site.handles,
+            waiting: Ring::new(site.handles),
             waiting_packets: 0,
             waiting_bytes: Bytes::ZERO,
             sent: Bytes::ZERO,
@@ -110,12 +108,9 @@ impl Trace {
     }
 
     fn enqueue(&mut self, run: Packet, port: &mut Port<'_>) {
-        let joined = self.waiting.back_mut().is_some_and(|last| last.join(&run));
-        if !joined && self.waiting.len() == self.capacity {
+        let joined = self.waiting.last_mut().is_some_and(|last| last.join(&run));
+        if !joined && !self.waiting.push(run) {
             return port.overflow(&run);
-        }
-        if !joined {
-            self.waiting.push_back(run);
         }
         self.waiting_packets += u64::from(run.count());
         self.waiting_bytes += run.l3();
@@ -131,13 +126,13 @@ impl Trace {
 
     /// The moment of the next opportunity that something waits for.
     fn next_opportunity(&mut self) -> Option<Nanos> {
-        let first = self.waiting.front()?;
+        let first = self.waiting.first()?;
         self.opportunities.after(first.at())
     }
 
     fn use_opportunity(&mut self, moment: Nanos, port: &mut Port<'_>) {
         let mut left = OPPORTUNITY;
-        while let Some(first) = self.waiting.front().filter(|first| first.at() < moment) {
+        while let Some(first) = self.waiting.first().filter(|first| first.at() < moment) {
             let unsent = first.first_l3().saturating_sub(self.sent);
             if unsent > left {
                 self.sent += left;
@@ -149,9 +144,9 @@ impl Trace {
     }
 
     fn send_first(&mut self, moment: Nanos, port: &mut Port<'_>) {
-        let Some(first) = self.waiting.front_mut() else { return };
+        let Some(first) = self.waiting.first_mut() else { return };
         let one = first.split_front(1);
-        let Some(one) = one.or_else(|| self.waiting.pop_front()) else { return };
+        let Some(one) = one.or_else(|| self.waiting.pop()) else { return };
         self.sent = Bytes::ZERO;
         self.waiting_packets -= 1;
         self.waiting_bytes = self.waiting_bytes.saturating_sub(one.l3());
@@ -174,7 +169,7 @@ impl Element for Trace {
     }
 
     fn next_wakeup(&self) -> Option<Nanos> {
-        let next = self.waiting.front().and_then(|first| self.opportunities.peek(first.at()));
+        let next = self.waiting.first().and_then(|first| self.opportunities.peek(first.at()));
         self.ready.next_departure().into_iter().chain(next).min()
     }
 
