@@ -1,6 +1,9 @@
 //! Where a measurement stood still on the way: passes are blocks of one mood of the machine, and a pass of two
 //! evenings is none.
 
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
 use crate::journal::EventRecord;
 use crate::journal::Journal;
 use crate::journal::Record;
@@ -60,32 +63,16 @@ impl Run {
     }
 }
 
-/// Since 1970, of UTC as RFC 3339 writes it, to the second; `None` for anything else.
+/// Since 1970, of a moment as RFC 3339 writes it; `None` for anything else.
 fn moment(text: &str) -> Option<Nanos> {
-    let number = |from: usize, to: usize| text.get(from..to)?.parse::<u64>().ok();
-    let [year, month, day] = [number(0, 4)?, number(5, 7)?, number(8, 10)?];
-    let [hour, minute, second] = [number(11, 13)?, number(14, 16)?, number(17, 19)?];
-    let legal = (1970..2500).contains(&year) && (1..=12).contains(&month) && text.ends_with('Z');
-    let seconds = ((days(year, month, day)? * 24 + hour) * 60 + minute) * 60 + second;
-    legal.then(|| Nanos::from_secs(seconds))
-}
-
-/// Days since 1970 by the calendar of Gregory, years counted from March (E. G. Richards, "Calendars", in:
-/// Explanatory Supplement to the Astronomical Almanac, 2013, chapter 15.11).
-fn days(year: u64, month: u64, day: u64) -> Option<u64> {
-    let (year, month) =
-        if month > 2 { (year, month - 3) } else { (year.checked_sub(1)?, month + 9) };
-    let of_years = 365 * year + year / 4 - year / 100 + year / 400;
-    (of_years + (153 * month + 2) / 5 + day).checked_sub(DAYS_TO_1970)
+    let moment = OffsetDateTime::parse(text, &Rfc3339).ok()?;
+    u64::try_from(moment.unix_timestamp_nanos()).ok().map(Nanos::new)
 }
 
 const MOST_RESUMES: usize = 3;
 
 /// Longer than any repeat, any agent that comes back, and most pauses of a person.
 const LONGEST_GAP: Nanos = Nanos::from_secs(1800);
-
-/// From 1 March of the year 0 to 1 January 1970, with the first day counted as 1.
-const DAYS_TO_1970: u64 = 719_469;
 
 #[cfg(test)]
 mod tests {

@@ -152,7 +152,7 @@ impl Line {
     pub(super) fn pop(&mut self, lane: usize, now: Nanos, port: &mut Port<'_>) -> Option<Packet> {
         self.run_until(now, &mut Caller { lane, port });
         let lane = &mut self.lanes[lane];
-        for (packet, cause) in lane.lost.drain(..) {
+        while let Some((packet, cause)) = lane.lost.pop() {
             cause.report(&packet, port);
         }
         lane.ready.pop(now)

@@ -10,6 +10,8 @@ use std::os::unix::fs::FileExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::path::PathBuf;
+use std::time::SystemTime;
+use std::time::UNIX_EPOCH;
 
 use anyhow::Context;
 use anyhow::anyhow;
@@ -280,7 +282,7 @@ fn refused(operation: &str, path: &Path, error: io::Error) -> Failure {
 
 /// Seconds since 1970.
 pub(crate) fn unix_seconds() -> u64 {
-    u64::try_from(jiff::Timestamp::now().as_second()).unwrap_or(0)
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
 }
 
 const PEERS: &str = "peers.json";

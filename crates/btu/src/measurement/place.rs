@@ -3,10 +3,11 @@
 use std::io::ErrorKind;
 use std::path::Path;
 use std::path::PathBuf;
+use std::time::SystemTime;
 
 use anyhow::anyhow;
 use btu_core::plan::Plan;
-use jiff::Timestamp;
+use time::OffsetDateTime;
 
 use crate::exit::Exit;
 use crate::exit::Failure;
@@ -44,13 +45,14 @@ pub(crate) fn first_free<T>(
 }
 
 /// `btu-results/20261121T203303Z-btu-26-quick`, with a number behind it where that is taken.
-pub(crate) fn default_out(plan: &Plan, now: Timestamp) -> PathBuf {
+pub(crate) fn default_out(plan: &Plan, now: SystemTime) -> PathBuf {
     named_out(&format!("{}-{}", plan.edition, plan.preset), now)
 }
 
 /// The same for whatever was measured.
-pub(crate) fn named_out(what: &str, now: Timestamp) -> PathBuf {
-    let stamp = now.strftime("%Y%m%dT%H%M%SZ");
+pub(crate) fn named_out(what: &str, now: SystemTime) -> PathBuf {
+    let mut stamp = utc(now, 0);
+    stamp.retain(|letter| !"-:".contains(letter));
     let name = format!("{stamp}-{what}");
     let taken = |path: &PathBuf| path.exists();
     let numbered = (2..).map(|n| results().join(format!("{name}-{n}")));
@@ -60,7 +62,17 @@ pub(crate) fn named_out(what: &str, now: Timestamp) -> PathBuf {
 
 /// UTC, RFC 3339, to the millisecond: how journals write a moment.
 pub(crate) fn timestamp() -> String {
-    Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+    utc(SystemTime::now(), 3)
+}
+
+/// RFC 3339 with so many digits of a second's parts.
+fn utc(at: SystemTime, digits: usize) -> String {
+    let at = OffsetDateTime::from(at);
+    let date = format!("{:04}-{:02}-{:02}", at.year(), u8::from(at.month()), at.day());
+    let time = format!("{:02}:{:02}:{:02}", at.hour(), at.minute(), at.second());
+    let parts = format!(".{:09}", at.nanosecond());
+    let parts = if digits == 0 { "" } else { &parts[..=digits] };
+    format!("{date}T{time}{parts}Z")
 }
 
 fn results() -> &'static Path {
@@ -72,3 +84,20 @@ pub(crate) const TAKEN: &str =
     "name another directory with --out; what was begun goes on with --resume";
 /// So many others may begin in the same second.
 const TRIES: u32 = 32;
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+    use std::time::UNIX_EPOCH;
+
+    use super::*;
+
+    /// `date -u -d @1795262400`.
+    #[test]
+    fn moments_are_written_in_utc() {
+        let noon = UNIX_EPOCH + Duration::from_hours(498_684);
+        assert_eq!(utc(noon + Duration::from_millis(7), 3), "2026-11-21T12:00:00.007Z");
+        let out = named_out("btu-26-quick", noon);
+        assert_eq!(out, Path::new("btu-results/20261121T120000Z-btu-26-quick"));
+    }
+}

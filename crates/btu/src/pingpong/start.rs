@@ -1,5 +1,7 @@
 //! What happens before the first visit: plan, hosts, disclosure, result directory.
 
+use std::time::SystemTime;
+
 use anyhow::anyhow;
 use btu_control::JournalDir;
 use btu_core::cell::Role;
@@ -164,7 +166,7 @@ fn default_out(plan: &Plan) -> std::path::PathBuf {
     }
     let what =
         if names.len() > 3 { format!("{}-transports", names.len()) } else { names.join("-") };
-    place::named_out(&format!("pingpong-{what}"), jiff::Timestamp::now())
+    place::named_out(&format!("pingpong-{what}"), SystemTime::now())
 }
 
 /// The step of the clock or the cost of reading it, whichever is larger: the smallest difference of

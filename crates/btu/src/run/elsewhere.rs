@@ -1,6 +1,8 @@
 //! A run whose host under test is another machine: its agent is asked to run, and the black boxes to
 //! take it for a guest of this host.
 
+use std::time::SystemTime;
+
 use anyhow::anyhow;
 use btu_control::JournalDir;
 use btu_control::message::Reservation;
@@ -50,7 +52,7 @@ pub(super) fn run(args: &RunArgs, name: &str, interrupt: &Interrupt) -> Result<E
         let cause = anyhow!("--test and a black box are the same agent");
         return Err(Failure::usage(cause).hint("name three hosts"));
     }
-    let default = || place::default_out(&plan, jiff::Timestamp::now());
+    let default = || place::default_out(&plan, SystemTime::now());
     let (resumed, named) = (args.resume.as_deref(), args.out.as_deref());
     let (copied, told) = tested::directory(resumed, named, default, &test)?;
     let tested = Tested {

@@ -7,6 +7,8 @@ use btu_core::plan::Captured;
 use btu_core::plan::Choices;
 use btu_core::plan::Plan;
 use btu_core::plan::Vocabulary;
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
 
 use super::ordered::Ordered;
 use crate::exit::Failure;
@@ -213,7 +215,9 @@ fn price(text: &str) -> Result<String, String> {
 /// `2026`, `2026-11` or `2026-11-21`.
 fn is_date(text: &str) -> bool {
     let full = ["-01-01", "-01", ""].map(|rest| format!("{text}{rest}"));
-    text.len() % 3 == 1 && full.iter().any(|date| date.parse::<jiff::civil::Date>().is_ok())
+    let is_day =
+        |day: &String| OffsetDateTime::parse(&format!("{day}T00:00:00Z"), &Rfc3339).is_ok();
+    text.len() % 3 == 1 && full.iter().any(is_day)
 }
 
 /// `NAME=VALUE@SOURCE`: a name, a number, an optional source.

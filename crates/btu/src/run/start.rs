@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::path::PathBuf;
+use std::time::SystemTime;
 
 use anyhow::Context;
 use btu_control::JournalDir;
@@ -80,7 +81,7 @@ fn fresh(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
     let mut hosts = disclosure(args);
     let directory = activities::directory(args, &plan, None)?;
     let Made { runner, loss } = make(args, &mut plan, directory, &mut hosts, (interrupt, None))?;
-    let default = || place::default_out(&plan, jiff::Timestamp::now());
+    let default = || place::default_out(&plan, SystemTime::now());
     let mut journal = journal::created(args.out.as_deref(), default, |out| {
         JournalDir::create(out, &plan.to_toml(), given.as_deref(), &hosts)
     })?;

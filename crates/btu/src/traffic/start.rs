@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use btu_control::JournalDir;
 use btu_control::message::Limits;
@@ -108,5 +109,5 @@ pub(super) fn default_out(plan: &Plan) -> std::path::PathBuf {
         Study::Sweep => "traffic-sweep",
         Study::Viseum => "traffic-viseum",
     };
-    place::named_out(what, jiff::Timestamp::now())
+    place::named_out(what, SystemTime::now())
 }
