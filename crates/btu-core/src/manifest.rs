@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::words::several;
+
 pub use measurements::Accounts;
 pub use measurements::RunLabel;
 pub use measurements::Statement;
@@ -185,8 +187,12 @@ fn changed_line(known: &[String], content: &[u8]) -> (usize, String) {
     let found: Vec<String> = lines(content).map(line_hash).collect();
     let same = known.iter().zip(&found).take_while(|(before, now)| before == now).count();
     let detail = match (known.len(), found.len()) {
-        (before, now) if now < before => format!("{} of {before} lines are gone", before - now),
-        (before, now) if now > before => format!("{} lines were added to {before}", now - before),
+        (before, now) if now < before => {
+            format!("{} of {before} gone", several(before - now, "line"))
+        }
+        (before, now) if now > before => {
+            format!("{} added to {before}", several(now - before, "line"))
+        }
         _ => "changed after it was signed".to_owned(),
     };
     (same + 1, detail)
@@ -234,8 +240,8 @@ mod tests {
     fn a_change_is_named_by_file_and_line() {
         let journals: [(&[u8], &str); 3] = [
             (b"{\"a\":1}\n{\"a\":9}\n{\"a\":3}\n", "samples.jsonl:2: changed after it was signed"),
-            (b"{\"a\":1}\n{\"a\":3}\n", "samples.jsonl:2: 1 of 3 lines are gone"),
-            (b"{\"a\":1}\n{\"a\":2}\n{\"a\":3}\n{}\n", "samples.jsonl:4: 1 lines were added to 3"),
+            (b"{\"a\":1}\n{\"a\":3}\n", "samples.jsonl:2: 1 line of 3 gone"),
+            (b"{\"a\":1}\n{\"a\":2}\n{\"a\":3}\n{}\n", "samples.jsonl:4: 1 line added to 3"),
         ];
         for (journal, said) in journals {
             assert_eq!(deviations(Some(b"seed = 7\n"), journal), [said]);

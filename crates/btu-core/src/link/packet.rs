@@ -41,7 +41,6 @@ pub struct Packet {
     flow: Flow,
     /// The number of the bit, from 1, so that the handle stays small.
     flip: Option<NonZeroU32>,
-    arrival: Nanos,
     at: Nanos,
 }
 
@@ -72,7 +71,6 @@ impl Packet {
             last,
             flow: Flow::default(),
             flip: None,
-            arrival,
             at: arrival,
         }
     }
@@ -113,12 +111,7 @@ impl Packet {
         }
     }
 
-    /// The kernel's stamp: when the packet came to the link.
-    pub const fn arrival(&self) -> Nanos {
-        self.arrival
-    }
-
-    /// When it left the previous element; at the chain's exit, when it is due.
+    /// When it came to the link, by the kernel's stamp, or left the previous element; at the chain's exit, when it is due.
     pub const fn at(&self) -> Nanos {
         self.at
     }
@@ -209,7 +202,6 @@ impl Packet {
             && self.first + self.count == next.first
             && self.header == next.header
             && self.at == next.at
-            && self.arrival == next.arrival
             && self.flip.is_none()
             && next.flip.is_none()
             && self.last == self.segment

@@ -3,6 +3,7 @@
 use crate::stats::spearman;
 use crate::stats::spearman_interval;
 use crate::stats::spearman_p;
+use crate::words::several;
 
 /// How the order by another figure agrees with the order by BTU.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +34,11 @@ pub fn correlation(with: &str, pairs: &[(f64, f64)], seed: u64) -> Correlation {
     let interval = rho.and_then(|rho| spearman_interval(rho, n));
     let p = spearman_p(&btu, &other, seed);
     let few = |least: usize, why: &str| {
-        if n < least { format!("{n} hosts, at least {least} are needed") } else { why.to_owned() }
+        if n < least {
+            format!("{}, at least {least} are needed", several(n, "host"))
+        } else {
+            why.to_owned()
+        }
     };
     Correlation {
         with: with.to_owned(),

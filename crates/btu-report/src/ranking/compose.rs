@@ -182,6 +182,7 @@ fn charts(ranking: &Ranking) -> Vec<Block> {
     let shown = &ranking.hosts[..ranking.hosts.len().min(MOST_SERIES)];
     let left_out = match ranking.hosts.len() - shown.len() {
         0 => String::new(),
+        1 => " One host more stands in the table alone.".to_owned(),
         more => format!(" {more} hosts more stand in the table alone."),
     };
     let score = GroupedBars {

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use btu_core::journal::file::RESULT;
 use btu_core::json;
+use btu_core::words::several;
 use serde_json::Value;
 
 use super::Finding;
@@ -144,7 +145,8 @@ fn differences(
             }
         }
         (Value::Array(theirs), Value::Array(ours)) => {
-            let detail = format!("{} entries, the samples give {}", theirs.len(), ours.len());
+            let detail =
+                format!("{}, the samples give {}", several(theirs.len(), "item"), ours.len());
             found.push(Finding::new("figures", format!("{RESULT}: {at}"), detail));
         }
         (a, b) if is_same(a, b) => {}

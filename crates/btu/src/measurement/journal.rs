@@ -11,6 +11,7 @@ use btu_core::disclosure::Disclosure;
 use btu_core::journal::EventRecord;
 use btu_core::journal::codec::StoredLine;
 use btu_core::journal::file;
+use btu_core::words::several;
 
 use super::first_part::same_agents;
 use super::first_part::same_host;
@@ -53,7 +54,11 @@ pub(crate) fn go_on<L: StoredLine>(
     same_agents(&stored.hosts, here)?;
     same_placement(&stored.hosts, here)?;
     sign::unsign(&journal);
-    note(&mut journal, EventRecord::RESUMED, &format!("{} lines kept", stored.records.len()))?;
+    note(
+        &mut journal,
+        EventRecord::RESUMED,
+        &format!("{} kept", several(stored.records.len(), "line")),
+    )?;
     Ok((journal, stored.records))
 }
 
@@ -64,8 +69,8 @@ pub(crate) fn has_begun<L>(directory: &Path, stored: &Stored<L>) -> Result<(), F
         return Ok(());
     }
     let events = directory.join(file::EVENTS);
-    let cause =
-        anyhow!("{}: nothing is in it, but {} has {lines} lines", events.display(), file::SAMPLES);
+    let (events, lines) = (events.display(), several(lines, "line"));
+    let cause = anyhow!("{events}: nothing is in it, but {} has {lines}", file::SAMPLES);
     Err(Failure::usage(cause).hint("put the file back; or start a new one, without --resume"))
 }
 

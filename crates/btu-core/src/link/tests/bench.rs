@@ -1,5 +1,6 @@
 //! A backend in virtual time: buffers, arrivals and departures, with an account of its own.
 
+use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
 use super::super::*;
@@ -10,6 +11,7 @@ use crate::units::Nanos;
 pub(super) struct Bench {
     pub(super) chain: Chain,
     pub(super) pushed: u64,
+    arrivals: BTreeMap<Slot, Nanos>,
     pub(super) out: Vec<Packet>,
     pub(super) released: Vec<Slot>,
 }
@@ -68,13 +70,25 @@ impl Bench {
     }
 
     pub(super) fn of(chain: Chain) -> Self {
-        Self { chain, pushed: 0, out: Vec::new(), released: Vec::new() }
+        let (arrivals, out, released) = (BTreeMap::new(), Vec::new(), Vec::new());
+        Self { chain, pushed: 0, arrivals, out, released }
     }
 
     pub(super) fn push(&mut self, packet: Packet) {
         self.pushed += u64::from(packet.count());
+        self.arrivals.insert(packet.slot(), packet.at());
         self.chain.push(packet);
         self.take_released();
+    }
+
+    /// When the buffer of a packet came.
+    pub(super) fn arrival(&self, packet: &Packet) -> Nanos {
+        self.arrivals[&packet.slot()]
+    }
+
+    /// How long a packet that left was on its way.
+    pub(super) fn delay(&self, packet: &Packet) -> Nanos {
+        packet.at().since(self.arrival(packet))
     }
 
     /// Pops one run, sends it and takes back the buffers.
@@ -130,7 +144,7 @@ impl Bench {
             (0..packet.count()).map(move |index| Fate {
                 slot: packet.slot(),
                 segment: packet.first() + index,
-                arrival: packet.arrival(),
+                arrival: self.arrival(&packet),
                 left: packet.at(),
                 flip: packet.flip(),
             })

@@ -11,7 +11,7 @@ fn delays_ms(element: &str) -> (Vec<f64>, bool) {
         bench.push(full(i, Nanos::from_millis(u64::from(i) * 100)));
     }
     bench.run_until(Nanos::MAX);
-    let delays = bench.out.iter().map(|p| p.at().since(p.arrival()).millis()).collect();
+    let delays = bench.out.iter().map(|packet| bench.delay(packet).millis()).collect();
     let in_order = bench.out.is_sorted_by_key(crate::link::Packet::slot);
     (delays, in_order)
 }

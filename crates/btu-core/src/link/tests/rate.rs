@@ -30,7 +30,7 @@ fn e10_goodput_is_the_payload_share_of_the_rate_and_the_queue_is_as_long_as_aske
         let asked = f64::from(rate) * 1448.0 / 1538.0;
         assert!((goodput / asked - 1.0).abs() < 0.01, "{text}: {goodput} of {asked}");
         bench.run_until(Nanos::MAX);
-        let waits = bench.out.iter().map(|packet| packet.at().since(packet.arrival()));
+        let waits = bench.out.iter().map(|packet| bench.delay(packet));
         let longest = waits.max().expect("packets left");
         let full_queue = Nanos::from_millis(100) + packet_time;
         assert!(longest <= full_queue, "{text}: {longest} in the queue");
@@ -114,8 +114,8 @@ fn codel_keeps_a_standing_queue_near_its_target() {
             bench.run_until(now);
             now += Nanos::new(1_200_000);
         }
-        let late = bench.out.iter().filter(|packet| packet.arrival() > Nanos::from_secs(10));
-        let waits: Vec<f64> = late.map(|p| p.at().since(p.arrival()).millis()).collect();
+        let late = bench.out.iter().filter(|packet| bench.arrival(packet) > Nanos::from_secs(10));
+        let waits: Vec<f64> = late.map(|packet| bench.delay(packet).millis()).collect();
         let mean = statrs::statistics::Statistics::mean(&waits);
         (mean, bench.chain.sample().queue_dropped)
     };
