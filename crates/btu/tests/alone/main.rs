@@ -25,6 +25,7 @@ mod commands;
 #[path = "../it/agent/hosts.rs"]
 #[allow(dead_code, reason = "the other tests use the rest")]
 mod hosts;
+mod idle;
 mod oracles;
 #[path = "../it/program.rs"]
 #[allow(dead_code, reason = "the other tests use the rest")]
