@@ -3,11 +3,13 @@
 //! Their work is boxed: what starts a thread is compiled once for each type of what it comes to, and not once for each
 //! kind of work.
 
-use crate::error::EngineError;
+use std::io;
 use std::thread::Builder;
 use std::thread::JoinHandle;
 use std::thread::Scope;
 use std::thread::ScopedJoinHandle;
+
+use crate::error::EngineError;
 
 /// Starts a thread; `name` shows in `ps -T`, cut to 15 bytes.
 pub(crate) fn start<T: Send + 'static>(
@@ -32,7 +34,7 @@ fn named(name: &str) -> Builder {
     Builder::new().name(name.to_owned())
 }
 
-fn none(name: &str) -> impl FnOnce(std::io::Error) -> EngineError {
+fn none(name: &str) -> impl FnOnce(io::Error) -> EngineError {
     let name = name.to_owned();
     |source| EngineError::Thread { name, source }
 }

@@ -141,7 +141,7 @@ impl Plan {
     }
 
     /// The plan as `plan.toml` holds it: what was asked for, and not what the transports are.
-    #[inline]
+    #[inline] // Compiled by whoever calls it: docs/decisions/0031-release-profile.md.
     pub fn to_toml(&self) -> String {
         let asked = self.with_natures(|_| Nature::default());
         // Every value of a plan has a form in TOML.
@@ -160,7 +160,7 @@ impl Plan {
     ///
     /// # Errors
     /// The first value that is not legal, with its line.
-    #[inline]
+    #[inline] // Compiled by whoever calls it: docs/decisions/0031-release-profile.md.
     pub fn stored(file: &str, text: &str) -> Result<Self, PlanError> {
         let plan: Self = verb::read_plan(file, text)?;
         match plan.illegal() {

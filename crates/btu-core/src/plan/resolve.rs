@@ -65,7 +65,7 @@ impl Plan {
     ///
     /// # Errors
     /// The first value that is not legal, with its place and the legal values.
-    #[inline]
+    #[inline] // Compiled by whoever calls it: docs/decisions/0031-release-profile.md.
     pub fn resolve(
         choices: &Choices<'_>,
         words: &Vocabulary<'_>,
@@ -76,7 +76,7 @@ impl Plan {
     }
 
     /// The same, with the bounds of this purpose.
-    #[inline]
+    #[inline] // Compiled by whoever calls it: docs/decisions/0031-release-profile.md.
     pub(super) fn resolve_for(
         purpose: Purpose,
         choices: &Choices<'_>,
@@ -206,7 +206,7 @@ fn same_hash(edition: &Edition, own: &RawPlan, source: &Source<'_>) -> Result<()
 }
 
 /// The file of an edition.
-#[inline]
+#[inline] // Compiled by whoever calls it: docs/decisions/0031-release-profile.md.
 pub(super) fn parse_edition(edition: &Edition) -> Result<RawEdition, PlanError> {
     let file = format!("editions/{}.toml", edition.name);
     let source = Source { name: &file, text: edition.text };

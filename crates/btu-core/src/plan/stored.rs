@@ -26,7 +26,7 @@ impl Plan {
     ///
     /// # Errors
     /// The first value that is not legal, with its place.
-    #[inline]
+    #[inline] // Compiled by whoever calls it: docs/decisions/0031-release-profile.md.
     pub fn stored(name: &str, text: &str) -> Result<Self, PlanError> {
         let source = Source { name, text };
         let own: RawPlan = toml::from_str(text).map_err(|error| source.syntax(&error))?;

@@ -71,7 +71,7 @@ struct RawTest {
 }
 
 /// Reads a scenario in TOML.
-#[inline]
+#[inline] // Compiled by whoever calls it: docs/decisions/0031-release-profile.md.
 pub fn read_toml(file: &str, text: &str, words: &Vocabulary<'_>) -> Result<Reading, ScenarioError> {
     let one = |problem| ScenarioError { file: file.to_owned(), problems: vec![problem] };
     let raw: RawScenario = toml::from_str(text).map_err(|error| {

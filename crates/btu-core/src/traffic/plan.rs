@@ -207,7 +207,7 @@ impl Plan {
     }
 
     /// The plan as `plan.toml` holds it.
-    #[inline]
+    #[inline] // Compiled by whoever calls it: docs/decisions/0031-release-profile.md.
     pub fn to_toml(&self) -> String {
         // Every value of a plan has a form in TOML.
         toml::to_string(self).unwrap_or_default()
@@ -217,7 +217,7 @@ impl Plan {
     ///
     /// # Errors
     /// The first value that is not legal, with its line.
-    #[inline]
+    #[inline] // Compiled by whoever calls it: docs/decisions/0031-release-profile.md.
     pub fn stored(file: &str, text: &str) -> Result<Self, PlanError> {
         let plan: Self = verb::read_plan(file, text)?;
         match plan.illegal() {

@@ -54,11 +54,8 @@ pub(crate) fn go_on<L: StoredLine>(
     same_agents(&stored.hosts, here)?;
     same_placement(&stored.hosts, here)?;
     sign::unsign(&journal);
-    note(
-        &mut journal,
-        EventRecord::RESUMED,
-        &format!("{} kept", several(stored.records.len(), "line")),
-    )?;
+    let kept = format!("{} kept", several(stored.records.len(), "line"));
+    note(&mut journal, EventRecord::RESUMED, &kept)?;
     Ok((journal, stored.records))
 }
 

@@ -28,6 +28,7 @@ use super::source::Patterns;
 use super::store::Store;
 use crate::error::EngineError;
 use crate::place::Place;
+use crate::threads;
 
 /// What a server is told.
 #[derive(Clone, Debug)]
@@ -186,7 +187,7 @@ fn welcome(control: TcpStream, shared: &Arc<Shared>, listener: &TcpListener) {
         shared.end_with_the_process(&*control);
         let session = Session::new(Arc::clone(shared), Arc::clone(&control)).ok()?;
         let name = listener.local_addr().map(thread_name).unwrap_or_default();
-        thread::Builder::new().name(name).spawn(move || session.run()).ok()
+        threads::start(&name, move || session.run()).ok()
     };
     if !shared.guests.take_in(shared.limits.sessions, &control, begin) {
         refuse(&control);
