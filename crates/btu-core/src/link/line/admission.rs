@@ -31,12 +31,13 @@ impl Line {
         }
     }
 
-    /// How many packets of `each` bits find a place at `at`. Either nothing waits and the line is
+    /// How many packets of `each` bits find a place at `at`, even where the line was looked at later:
+    /// of what it began since, the latest piece counts as waiting. Either nothing waits and the line is
     /// idle, so that the first one starts at once, or the line is busy beyond this moment.
     fn places(&self, at: Nanos, each: u64) -> u64 {
         let rate = self.limits.rate;
-        let starts_now = u64::from(self.busy.end <= self.clock);
-        let (unstarted, unstarted_bits) = self.busy.unstarted(self.clock, rate);
+        let starts_now = u64::from(self.busy.end <= at);
+        let (unstarted, unstarted_bits) = self.busy.unstarted(at, rate);
         match self.limits.queue {
             QueueLimit::Bytes(most) => {
                 let waiting = self.waiting.bytes.bits() + unstarted_bits;

@@ -104,6 +104,26 @@ fn a_queue_in_bytes_admits_a_small_packet_where_a_full_one_finds_no_place() {
     assert_eq!(slots, [0, 1, 2, 9]);
 }
 
+/// The relay may look at the line before it reads a packet that had come by then.
+#[test]
+fn a_packet_that_is_read_late_finds_the_queue_of_its_arrival() {
+    let admitted = |read_late: bool, came: Nanos| {
+        let mut bench = Bench::new(&["rate 10Mbit/s queue 1pkt"]);
+        bench.push(full(0, Nanos::ZERO));
+        bench.push(full(1, Nanos::ZERO));
+        if read_late {
+            bench.run_until(Nanos::new(1_300_000));
+        }
+        bench.push(full(2, came));
+        bench.chain.sample().queue_dropped == 0
+    };
+    // The first packet is on the line until 1.2304 ms; the second one waits until then.
+    for (came, finds_a_place) in [(1_200_000, false), (1_230_399, false), (1_230_400, true)] {
+        assert_eq!(admitted(false, Nanos::new(came)), finds_a_place, "in time, {came} ns");
+        assert_eq!(admitted(true, Nanos::new(came)), finds_a_place, "late, {came} ns");
+    }
+}
+
 #[test]
 fn codel_keeps_a_standing_queue_near_its_target() {
     let loaded = |element: &str| {
