@@ -3,25 +3,22 @@
 //! Blocking, one request at a time, no program started. The socket belongs to the namespace in
 //! which it was opened; afterwards any thread may use it.
 
+mod answer;
 mod exchange;
 mod message;
 mod shaping;
+pub(crate) mod wire;
 
 use std::fmt;
+use std::io;
 use std::net::IpAddr;
-
-use netlink_packet_core::NLM_F_ACK;
-use netlink_packet_core::NLM_F_CREATE;
-use netlink_packet_core::NLM_F_DUMP;
-use netlink_packet_core::NLM_F_EXCL;
-use netlink_packet_core::NLM_F_REPLACE;
-use netlink_packet_route::RouteNetlinkMessage;
 
 use crate::Error;
 use crate::Result;
 use crate::namespace::NetNs;
 
 use exchange::Exchange;
+use wire::Message;
 
 pub use shaping::Netem;
 pub use shaping::NetemLine;
@@ -167,7 +164,7 @@ impl Netlink {
     pub fn open(namespace: &NetNs) -> Result<Self> {
         let exchange = namespace
             .inside(Exchange::open)
-            .map_err(|cause| Error::new("open a netlink socket", std::io::Error::other(cause)))??;
+            .map_err(|cause| Error::new("open a netlink socket", io::Error::other(cause)))??;
         Ok(Self { exchange })
     }
 
@@ -180,66 +177,46 @@ impl Netlink {
     /// the namespace of this connection.
     pub fn add_veth(&mut self, near: &VethEnd<'_>, far: &VethEnd<'_>) -> Result<()> {
         let what = || format!("add veth {} - {}", near.name, far.name);
-        self.create(what, RouteNetlinkMessage::NewLink(message::veth(near, far)))
+        self.create(what, &message::veth(near, far))
     }
 
     /// Makes a device with an address of its own on top of the device `over` of this connection's
     /// namespace (macvlan, private mode), and puts it into another namespace.
     pub fn add_macvlan(&mut self, end: &VethEnd<'_>, over: u32) -> Result<()> {
         let what = || format!("add macvlan {} on link {over}", end.name);
-        self.create(what, RouteNetlinkMessage::NewLink(message::macvlan(end, over)))
+        self.create(what, &message::macvlan(end, over))
     }
 
     /// The link of this name.
     pub fn link(&mut self, name: &str) -> Result<Link> {
         let what = || format!("look up link {name}");
-        let reply = self.exchange.answer(
-            &what,
-            NLM_F_ACK,
-            RouteNetlinkMessage::GetLink(message::link_by_name(name)),
-        )?;
-        let found = reply.iter().find_map(message::link_of);
-        found.ok_or_else(|| {
-            Error::new(what(), std::io::Error::new(std::io::ErrorKind::NotFound, "no answer"))
-        })
+        self.look_up(what, &message::link_by_name(name), answer::link)
     }
 
     /// The link of this number.
     pub fn link_by_index(&mut self, link: u32) -> Result<Link> {
         let what = || format!("look up link {link}");
-        let asked = RouteNetlinkMessage::GetLink(message::link_by_index(link));
-        let reply = self.exchange.answer(&what, NLM_F_ACK, asked)?;
-        let nothing = || std::io::Error::new(std::io::ErrorKind::NotFound, "no answer");
-        reply.iter().find_map(message::link_of).ok_or_else(|| Error::new(what(), nothing()))
+        self.look_up(what, &message::link_by_index(link), answer::link)
     }
 
     /// The device by which packets for this address leave now, by the kernel's own choice of a route.
     pub fn way_to(&mut self, address: IpAddr) -> Result<Way> {
         let what = || format!("look up the route to {address}");
-        let nothing =
-            || Error::new(what(), std::io::Error::new(std::io::ErrorKind::NotFound, "no answer"));
-        let asked = RouteNetlinkMessage::GetRoute(message::route_to(address.to_canonical()));
-        let reply = self.exchange.answer(&what, NLM_F_ACK, asked)?;
-        let link = reply.iter().find_map(message::link_of_route).ok_or_else(nothing)?;
-        let asked = RouteNetlinkMessage::GetLink(message::link_by_index(link));
-        let reply = self.exchange.answer(&what, NLM_F_ACK, asked)?;
-        reply.iter().find_map(message::way_of).ok_or_else(nothing)
+        let route = message::route_to(address.to_canonical());
+        let link = self.look_up(what, &route, answer::link_of_route)?;
+        self.look_up(what, &message::link_by_index(link), answer::way)
     }
 
     /// The XDP programs on the links of this namespace.
     pub fn xdp_programs(&mut self) -> Result<Vec<LinkProgram>> {
         let what = || "list the links".to_owned();
-        let all = RouteNetlinkMessage::GetLink(message::any_link());
-        let answers = self.exchange.answer(&what, NLM_F_DUMP, all)?;
-        Ok(answers.iter().filter_map(message::xdp_program_of).collect())
+        self.list(what, &message::any_link(), answer::xdp_program)
     }
 
     /// The queueing disciplines of all links of this namespace, by link and place.
     pub fn qdiscs(&mut self) -> Result<Vec<Qdisc>> {
         let what = || "list the queueing disciplines".to_owned();
-        let all = RouteNetlinkMessage::GetQueueDiscipline(message::any_qdisc());
-        let answers = self.exchange.answer(&what, NLM_F_DUMP, all)?;
-        let mut found: Vec<Qdisc> = answers.iter().filter_map(message::qdisc_of).collect();
+        let mut found = self.list(what, &shaping::any_qdisc(), answer::qdisc)?;
         found.sort();
         Ok(found)
     }
@@ -247,72 +224,85 @@ impl Netlink {
     /// The largest pieces of all links of this namespace.
     pub fn largest_pieces(&mut self) -> Result<Vec<LargestPieces>> {
         let what = || "list the links".to_owned();
-        let all = RouteNetlinkMessage::GetLink(message::any_link());
-        let answers = self.exchange.answer(&what, NLM_F_DUMP, all)?;
-        Ok(answers.iter().filter_map(message::largest_pieces_of).collect())
+        self.list(what, &message::any_link(), answer::largest_pieces)
     }
 
     /// Brings a link up.
     pub fn set_up(&mut self, link: u32) -> Result<()> {
         let what = || format!("set link {link} up");
-        self.acknowledged(what, 0, RouteNetlinkMessage::SetLink(message::up(link)))
+        self.acknowledged(what, 0, &message::up(link))
     }
 
     /// Limits how many segments TCP may hand to a link at once (`gso_max_segs`); 1 leaves no segmentation
     /// to the link.
     pub fn set_most_segments(&mut self, link: u32, segments: u32) -> Result<()> {
         let what = || format!("set gso_max_segs {segments} on link {link}");
-        let message = message::most_segments(link, segments);
-        self.acknowledged(what, 0, RouteNetlinkMessage::SetLink(message))
+        self.acknowledged(what, 0, &message::most_segments(link, segments))
     }
 
     /// Sets the largest packet of a link.
     pub fn set_mtu(&mut self, link: u32, mtu: u32) -> Result<()> {
         let what = || format!("set mtu {mtu} on link {link}");
-        let message = message::mtu(link, mtu);
-        self.acknowledged(what, 0, RouteNetlinkMessage::SetLink(message))
+        self.acknowledged(what, 0, &message::mtu(link, mtu))
     }
 
     /// Gives an address to a link, without the route that the kernel would add of itself.
     pub fn add_address(&mut self, link: u32, address: IpAddr, prefix_length: u8) -> Result<()> {
         let what = || format!("add address {address}/{prefix_length} to link {link}");
-        let message = message::address(link, address, prefix_length);
-        self.create(what, RouteNetlinkMessage::NewAddress(message))
+        self.create(what, &message::address(link, address, prefix_length))
     }
 
     /// Adds a route, or replaces the one to the same destination.
     pub fn set_route(&mut self, route: &Route<'_>) -> Result<()> {
-        let what = || format!("set {route}");
-        let flags = NLM_F_CREATE | NLM_F_REPLACE;
-        self.acknowledged(what, flags, RouteNetlinkMessage::NewRoute(message::route(route)))
+        self.acknowledged(|| format!("set {route}"), CREATE | REPLACE, &message::route(route))
     }
 
     /// Adds a neighbour that never expires, so that no ARP or ND passes for it.
     pub fn add_neighbour(&mut self, link: u32, address: IpAddr, mac: Mac) -> Result<()> {
         let what = || format!("add neighbour {address} at {mac} to link {link}");
-        let message = message::neighbour(link, address, mac);
-        self.create(what, RouteNetlinkMessage::NewNeighbour(message))
+        self.create(what, &message::neighbour(link, address, mac))
     }
 
     /// Puts a queueing discipline with its default settings at the root of a link.
     pub fn set_root_qdisc(&mut self, link: u32, kind: &str) -> Result<()> {
         let what = || format!("set qdisc {kind} on link {link}");
-        let message = message::root_qdisc(link, kind);
-        let flags = NLM_F_CREATE | NLM_F_REPLACE;
-        self.acknowledged(what, flags, RouteNetlinkMessage::NewQueueDiscipline(message))
+        self.acknowledged(what, CREATE | REPLACE, &shaping::root_qdisc(link, kind))
     }
 
-    fn create(&mut self, what: impl Fn() -> String, message: RouteNetlinkMessage) -> Result<()> {
-        self.acknowledged(what, NLM_F_CREATE | NLM_F_EXCL, message)
+    /// The first that `read` finds among the answers.
+    fn look_up<T>(
+        &mut self,
+        what: impl Fn() -> String,
+        message: &Message,
+        read: impl Fn(&Message) -> Option<T>,
+    ) -> Result<T> {
+        let found = self.exchange.answer(&what, ACK, message)?.iter().find_map(read);
+        let nothing = || io::Error::new(io::ErrorKind::NotFound, "no answer");
+        found.ok_or_else(|| Error::new(what(), nothing()))
+    }
+
+    /// All that `read` finds in the list of all that there is.
+    fn list<T>(
+        &mut self,
+        what: impl Fn() -> String,
+        message: &Message,
+        read: impl Fn(&Message) -> Option<T>,
+    ) -> Result<Vec<T>> {
+        let answers = self.exchange.answer(&what, DUMP, message)?;
+        Ok(answers.iter().filter_map(read).collect())
+    }
+
+    fn create(&mut self, what: impl Fn() -> String, message: &Message) -> Result<()> {
+        self.acknowledged(what, CREATE | EXCLUSIVE, message)
     }
 
     fn acknowledged(
         &mut self,
         what: impl Fn() -> String,
         flags: u16,
-        message: RouteNetlinkMessage,
+        message: &Message,
     ) -> Result<()> {
-        self.exchange.answer(&what, NLM_F_ACK | flags, message).map(|_| ())
+        self.exchange.answer(&what, ACK | flags, message).map(|_| ())
     }
 }
 
@@ -344,3 +334,10 @@ impl fmt::Display for Route<'_> {
         }
     }
 }
+
+// `linux/netlink.h`
+const ACK: u16 = 0x4;
+const REPLACE: u16 = 0x100;
+const EXCLUSIVE: u16 = 0x200;
+const DUMP: u16 = 0x300;
+const CREATE: u16 = 0x400;

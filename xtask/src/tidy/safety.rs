@@ -6,16 +6,7 @@ use crate::source::Source;
 const UNSAFE_CRATE: &str = "btu-sys";
 
 /// Dependencies that only the unsafe crate may name.
-const SYSTEM: &[&str] = &[
-    "libc",
-    "libloading",
-    "netlink-packet-core",
-    "netlink-packet-route",
-    "netlink-sys",
-    "nix",
-    "rustix",
-    "socket2",
-];
+const SYSTEM: &[&str] = &["libc", "libloading", "netlink-sys", "nix", "rustix", "socket2"];
 
 pub(super) fn check(workspace: &Workspace<'_>) -> Vec<String> {
     let mut found = Vec::new();

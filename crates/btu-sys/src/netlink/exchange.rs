@@ -2,17 +2,16 @@
 
 use std::io;
 
-use netlink_packet_core::NLM_F_REQUEST;
-use netlink_packet_core::NetlinkHeader;
-use netlink_packet_core::NetlinkMessage;
-use netlink_packet_core::NetlinkPayload;
-use netlink_packet_route::RouteNetlinkMessage;
 use netlink_sys::Socket;
 use netlink_sys::SocketAddr;
 use netlink_sys::protocols::NETLINK_ROUTE;
 
 use crate::Error;
 use crate::Result;
+
+use super::wire;
+use super::wire::Message;
+use super::wire::Received;
 
 /// A socket and the number of the last request.
 #[derive(Debug)]
@@ -41,10 +40,10 @@ impl Exchange {
         &mut self,
         what: &dyn Fn() -> String,
         flags: u16,
-        message: RouteNetlinkMessage,
-    ) -> Result<Vec<RouteNetlinkMessage>> {
+        message: &Message,
+    ) -> Result<Vec<Message>> {
         self.sequence += 1;
-        let request = encode(message, NLM_F_REQUEST | flags, self.sequence);
+        let request = message.request(flags, self.sequence);
         self.socket.send(&request, 0).map_err(|cause| Error::new(what(), cause))?;
         let mut answers = Vec::new();
         loop {
@@ -60,64 +59,46 @@ impl Exchange {
     fn collect(
         &self,
         datagram: &[u8],
-        answers: &mut Vec<RouteNetlinkMessage>,
+        answers: &mut Vec<Message>,
         what: &dyn Fn() -> String,
     ) -> Result<bool> {
         let mut rest = datagram;
         while !rest.is_empty() {
-            let message = NetlinkMessage::<RouteNetlinkMessage>::deserialize(rest)
-                .map_err(|cause| Error::new(what(), io::Error::other(cause)))?;
-            let (header, payload) = message.into_parts();
-            match payload {
-                _ if header.sequence_number != self.sequence => {}
-                NetlinkPayload::Error(reply) if reply.code.is_none() => return Ok(true),
-                NetlinkPayload::Error(reply) => {
-                    let said = kernels_sentence(&reply.header);
-                    return Err(Error::new(format!("{}{said}", what()), reply.to_io()));
-                }
-                NetlinkPayload::Done(_) => return Ok(true),
-                NetlinkPayload::InnerMessage(inner) => answers.push(inner),
-                _ => {}
+            let cut_off = || Error::new(what(), io::Error::other("the answer is cut off"));
+            let (message, after) = wire::first_message(rest).ok_or_else(cut_off)?;
+            rest = after;
+            if message.sequence != self.sequence {
+                continue;
             }
-            // Messages of one datagram start at multiples of four bytes.
-            let length = usize::try_from(header.length).unwrap_or(usize::MAX);
-            rest = rest.get(length.next_multiple_of(4)..).unwrap_or_default();
+            match message.kind {
+                ERROR | DONE => return verdict(&message, what).map(|()| true),
+                kind => answers.push(Message::new(kind, &[message.body])),
+            }
         }
         Ok(false)
     }
 }
 
-fn encode(message: RouteNetlinkMessage, flags: u16, sequence: u32) -> Vec<u8> {
-    let mut header = NetlinkHeader::default();
-    header.flags = flags;
-    header.sequence_number = sequence;
-    let mut request = NetlinkMessage::new(header, NetlinkPayload::from(message));
-    request.finalize();
-    let mut bytes = vec![0; request.buffer_len()];
-    request.serialize(&mut bytes);
-    bytes
+/// The last word on a request, with the kernel's sentence where it is a refusal.
+fn verdict(last: &Received<'_>, what: &dyn Fn() -> String) -> Result<()> {
+    wire::verdict(last.body).map_err(|cause| {
+        let said = kernels_sentence(last.body.get(4..).unwrap_or_default());
+        Error::new(format!("{}{said}", what()), cause)
+    })
 }
 
-/// The sentence of an extended acknowledgement (`NLMSGERR_ATTR_MSG`), in parentheses; empty where
-/// the kernel said nothing. With capped acknowledgements the attributes follow the request's
-/// header of 16 bytes.
+/// The sentence of an extended acknowledgement, in parentheses; empty where the kernel said nothing.
+/// With capped acknowledgements the attributes follow the request's header of 16 bytes.
 fn kernels_sentence(reply: &[u8]) -> String {
-    let mut rest = reply.get(16..).unwrap_or_default();
-    while let [a, b, c, d, after @ ..] = rest {
-        let length = usize::from(u16::from_ne_bytes([*a, *b]));
-        let kind = u16::from_ne_bytes([*c, *d]) & 0x3fff;
-        let value = after.get(..length.saturating_sub(4)).unwrap_or_default();
-        if kind == NLMSGERR_ATTR_MSG {
-            let text = String::from_utf8_lossy(value);
-            return format!(" (kernel: {})", text.trim_end_matches('\0'));
-        }
-        rest = rest.get(length.max(4).next_multiple_of(4)..).unwrap_or_default();
-    }
-    String::new()
+    let said = reply.get(16..).and_then(|attributes| wire::find_text(attributes, SENTENCE));
+    said.map_or_else(String::new, |text| format!(" (kernel: {text})"))
 }
 
-/// `linux/netlink.h`.
-const NLMSGERR_ATTR_MSG: u16 = 1;
+// `linux/netlink.h`
+const ERROR: u16 = 2;
+const DONE: u16 = 3;
+/// `NLMSGERR_ATTR_MSG`
+const SENTENCE: u16 = 1;
 
 #[cfg(test)]
 mod tests {

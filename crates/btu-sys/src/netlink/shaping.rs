@@ -1,33 +1,12 @@
 //! What the kernel itself does to packets that leave a link: netem at its root, packets of one link
 //! handed to another, and what was counted of both.
 
-use netlink_packet_core::DefaultNla;
-use netlink_packet_core::NLM_F_CREATE;
-use netlink_packet_core::NLM_F_DUMP;
-use netlink_packet_core::NLM_F_REPLACE;
-use netlink_packet_route::RouteNetlinkMessage;
-use netlink_packet_route::tc::TcAction;
-use netlink_packet_route::tc::TcActionAttribute;
-use netlink_packet_route::tc::TcActionGeneric;
-use netlink_packet_route::tc::TcActionMirror;
-use netlink_packet_route::tc::TcActionMirrorOption;
-use netlink_packet_route::tc::TcActionOption;
-use netlink_packet_route::tc::TcActionType;
-use netlink_packet_route::tc::TcAttribute;
-use netlink_packet_route::tc::TcFilterU32;
-use netlink_packet_route::tc::TcFilterU32Option;
-use netlink_packet_route::tc::TcHandle;
-use netlink_packet_route::tc::TcMessage;
-use netlink_packet_route::tc::TcMirror;
-use netlink_packet_route::tc::TcMirrorActionType;
-use netlink_packet_route::tc::TcOption;
-use netlink_packet_route::tc::TcStats2;
-use netlink_packet_route::tc::TcStatsQueue;
-use netlink_packet_route::tc::TcU32Key;
-use netlink_packet_route::tc::TcU32Selector;
-use netlink_packet_route::tc::TcU32SelectorFlags;
-
+use super::CREATE;
 use super::Netlink;
+use super::REPLACE;
+use super::answer;
+use super::wire;
+use super::wire::Message;
 use crate::Error;
 use crate::Result;
 
@@ -77,40 +56,49 @@ impl Netlink {
     /// its counters go on.
     pub fn set_netem(&mut self, link: u32, netem: &Netem) -> Result<()> {
         let what = || format!("set qdisc netem on link {link}");
-        let message = RouteNetlinkMessage::NewQueueDiscipline(netem_message(link, netem));
-        self.acknowledged(what, NLM_F_CREATE | NLM_F_REPLACE, message)
+        self.acknowledged(what, CREATE | REPLACE, &netem_message(link, netem))
     }
 
     /// From now on whatever comes in by the link `from` leaves by the link `to`, Ethernet header and
     /// all, past everything else of this host.
     pub fn redirect(&mut self, from: u32, to: u32) -> Result<()> {
         let what = || format!("hand packets of link {from} to link {to}");
-        self.create(what, RouteNetlinkMessage::NewQueueDiscipline(ingress(from)))?;
-        self.create(what, RouteNetlinkMessage::NewTrafficFilter(redirection(from, to)))
+        self.create(what, &ingress(from))?;
+        self.create(what, &redirection(from, to))
     }
 
     /// How many packets the target of a redirection from this link has not taken: its root lost them
     /// for want of room. A super-packet counts once.
     pub fn refused(&mut self, from: u32) -> Result<u64> {
         let what = || format!("list the filters of link {from}");
-        let all = RouteNetlinkMessage::GetTrafficFilter(filters_of(from));
-        let answers = self.exchange.answer(&what, NLM_F_DUMP, all)?;
-        Ok(answers.iter().flat_map(actions_of).filter_map(queue_of_action).sum())
+        let refused = self.list(what, &filters_of(from), answer::refused)?;
+        Ok(refused.into_iter().sum())
     }
 
     /// What the queueing discipline at the root of a link has counted.
     pub fn root_counters(&mut self, link: u32) -> Result<RootCounters> {
         let what = || format!("look up the qdisc of link {link}");
-        let all = RouteNetlinkMessage::GetQueueDiscipline(super::message::any_qdisc());
-        let answers = self.exchange.answer(&what, NLM_F_DUMP, all)?;
-        let found = answers.iter().find_map(|answer| counters_of(answer, link));
+        let counters = |answer: &Message| answer::root_counters(answer, link);
+        let found = self.list(what, &any_qdisc(), counters)?.pop();
         found.ok_or_else(|| Error::new(what(), std::io::Error::from(std::io::ErrorKind::NotFound)))
     }
 }
 
-fn netem_message(link: u32, netem: &Netem) -> TcMessage {
-    let mut message = super::message::root_qdisc(link, "netem");
-    message.attributes.push(TcAttribute::Other(DefaultNla::new(OPTIONS, options(netem))));
+/// A queueing discipline with its default settings at the root of a link.
+pub(super) fn root_qdisc(link: u32, kind: &str) -> Message {
+    Message::new(
+        libc::RTM_NEWQDISC,
+        &[&header(link, 0, ROOT, 0), &wire::text(libc::TCA_KIND, kind)],
+    )
+}
+
+pub(super) fn any_qdisc() -> Message {
+    Message::new(libc::RTM_GETQDISC, &[&header(0, 0, 0, 0)])
+}
+
+fn netem_message(link: u32, netem: &Netem) -> Message {
+    let mut message = root_qdisc(link, "netem");
+    message.body.extend(wire::attribute(libc::TCA_OPTIONS, &options(netem)));
     message
 }
 
@@ -120,139 +108,90 @@ fn options(netem: &Netem) -> Vec<u8> {
     let Netem { limit, delay_ns, loss, line } = *netem;
     let ticks = u32::try_from(delay_ns.div_ceil(TICK_NS)).unwrap_or(u32::MAX);
     let (gap, duplicate, jitter) = (0, 0, 0);
-    let head: [u32; 6] = [ticks, limit, loss, gap, duplicate, jitter];
+    let head = wire::words(&[ticks, limit, loss, gap, duplicate, jitter]);
     let (rate, overhead) =
         line.map_or((0, 0), |line| (line.bytes_per_second, line.overhead.cast_unsigned()));
     let (cell_size, cell_overhead) = (0, 0);
-    let of_line: [u32; 4] = [rate, overhead, cell_size, cell_overhead];
-    let words = |words: &[u32]| words.iter().flat_map(|it| it.to_ne_bytes()).collect::<Vec<u8>>();
-    let of_line = words(&of_line);
-    let length = u16::try_from(of_line.len() + 4).unwrap_or(u16::MAX);
-    [words(&head), length.to_ne_bytes().into(), RATE.to_ne_bytes().into(), of_line].concat()
+    let of_line = wire::words(&[rate, overhead, cell_size, cell_overhead]);
+    [head, wire::attribute(RATE, &of_line)].concat()
 }
 
 /// Where packets that come in are looked at.
-fn ingress(link: u32) -> TcMessage {
-    let mut message = super::message::root_qdisc(link, "ingress");
-    message.header.parent = TcHandle::INGRESS;
-    message.header.handle = INGRESS;
-    message
+fn ingress(link: u32) -> Message {
+    let kind = wire::text(libc::TCA_KIND, "ingress");
+    Message::new(libc::RTM_NEWQDISC, &[&header(link, INGRESS, INGRESS_HOOK, 0), &kind])
 }
 
 /// Every packet, whatever its protocol, is stolen and sent by `to`. The classifier is `u32`, the
 /// oldest there is, with a key that fits everything.
-fn redirection(from: u32, to: u32) -> TcMessage {
-    let mut message = filters_of(from);
-    message.header.info = (1 << 16) | u32::from(EVERY_PROTOCOL.to_be());
-    let mut generic = TcActionGeneric::default();
-    generic.action = TcActionType::Stolen;
-    let mut mirror = TcMirror::default();
-    mirror.generic = generic;
-    mirror.eaction = TcMirrorActionType::EgressRedir;
-    mirror.ifindex = to;
-    let mut action = TcAction::default();
-    action.attributes = vec![
-        TcActionAttribute::Kind(TcActionMirror::KIND.to_owned()),
-        TcActionAttribute::Options(vec![TcActionOption::Mirror(TcActionMirrorOption::Parms(
-            mirror,
-        ))]),
-    ];
-    let mut selector = TcU32Selector::default();
-    selector.flags = TcU32SelectorFlags::Terminal;
-    selector.nkeys = 1;
-    selector.keys = vec![TcU32Key::default()];
-    let options =
-        vec![TcFilterU32Option::Action(vec![action]), TcFilterU32Option::Selector(selector)];
-    message.attributes = vec![
-        TcAttribute::Kind(TcFilterU32::KIND.to_owned()),
-        TcAttribute::Options(options.into_iter().map(TcOption::U32).collect()),
-    ];
-    message
+fn redirection(from: u32, to: u32) -> Message {
+    let first_of_every_protocol = (1 << 16) | u32::from(EVERY_PROTOCOL.to_be());
+    let header = header(from, 0, INGRESS, first_of_every_protocol);
+    let actions = wire::nest(ACTIONS, &[&wire::attribute(1, &redirect(to))]);
+    let options = wire::nest(libc::TCA_OPTIONS, &[&actions, &every_packet()]);
+    Message::new(libc::RTM_NEWTFILTER, &[&header, &wire::text(libc::TCA_KIND, "u32"), &options])
 }
 
-fn filters_of(link: u32) -> TcMessage {
-    let mut message = TcMessage::default();
-    message.header.index = i32::try_from(link).unwrap_or(i32::MAX);
-    message.header.parent = INGRESS;
-    message
+/// `struct tc_mirred`: the packet is taken away from where it is and leaves by another link.
+fn redirect(to: u32) -> Vec<u8> {
+    let (index, capabilities, references, binds) = (0, 0, 0, 0);
+    let parameters = [index, capabilities, STOLEN, references, binds, REDIRECT_OUT, to];
+    let parameters = wire::attribute(PARAMETERS, &wire::words(&parameters));
+    let options = wire::attribute(libc::TCA_OPTIONS | NESTED, &parameters);
+    [wire::text(libc::TCA_KIND, "mirred"), options].concat()
 }
 
-/// The actions of the filter that an answer describes.
-fn actions_of(answer: &RouteNetlinkMessage) -> Vec<&TcAction> {
-    let RouteNetlinkMessage::NewTrafficFilter(message) = answer else { return Vec::new() };
-    let options = message.attributes.iter().filter_map(|attribute| match attribute {
-        TcAttribute::Options(options) => Some(options),
-        _ => None,
-    });
-    let actions = options.flatten().filter_map(|option| match option {
-        TcOption::U32(TcFilterU32Option::Action(actions)) => Some(actions),
-        _ => None,
-    });
-    actions.flatten().collect()
+/// `struct tc_u32_sel`: a key of no bits, after which nothing else is looked at.
+fn every_packet() -> Vec<u8> {
+    let (terminal, shift, keys) = (1, 0, 1);
+    let mut selector = vec![terminal, shift, keys];
+    selector.resize(SELECTOR + KEY, 0);
+    wire::attribute(SELECT, &selector)
 }
 
-/// An action counts as over its limit what the link behind it did not take.
-fn queue_of_action(action: &TcAction) -> Option<u64> {
-    let stats = action.attributes.iter().find_map(|attribute| match attribute {
-        TcActionAttribute::Stats(stats) => Some(stats),
-        _ => None,
-    })?;
-    queue(stats).map(|queue| queue.overlimits.into())
+fn filters_of(link: u32) -> Message {
+    Message::new(libc::RTM_GETTFILTER, &[&header(link, 0, INGRESS, 0)])
 }
 
-fn counters_of(answer: &RouteNetlinkMessage, link: u32) -> Option<RootCounters> {
-    let RouteNetlinkMessage::NewQueueDiscipline(message) = answer else { return None };
-    let is_it =
-        u32::try_from(message.header.index) == Ok(link) && message.header.parent == TcHandle::ROOT;
-    let stats =
-        message.attributes.iter().filter(|_| is_it).find_map(|attribute| match attribute {
-            TcAttribute::Stats2(stats) => Some(stats),
-            _ => None,
-        })?;
-    let queue = queue(stats)?;
-    let basic = stats.iter().find_map(|one| match one {
-        TcStats2::Basic(basic) => Some(basic),
-        _ => None,
-    })?;
-    Some(RootCounters {
-        packets: basic.packets.into(),
-        bytes: basic.bytes,
-        dropped: queue.drops.into(),
-        held: queue.qlen.into(),
-    })
-}
-
-fn queue(stats: &[TcStats2]) -> Option<&TcStatsQueue> {
-    stats.iter().find_map(|one| match one {
-        TcStats2::Queue(queue) => Some(queue),
-        _ => None,
-    })
+/// `struct tcmsg`
+fn header(link: u32, handle: u32, parent: u32, info: u32) -> Vec<u8> {
+    wire::words(&[0, link, handle, parent, info])
 }
 
 /// What netem holds where nothing else is said, as in the kernel's own tools.
 pub const USUAL_LIMIT: u32 = 1000;
 /// A step of the kernel's packet scheduler (`PSCHED_SHIFT`).
 const TICK_NS: u64 = 64;
-/// `TCA_OPTIONS`
-const OPTIONS: u16 = 2;
 /// `TCA_NETEM_RATE`
 const RATE: u16 = 6;
+/// `TC_H_ROOT`
+const ROOT: u32 = u32::MAX;
 /// `ffff:`, the handle of every ingress.
-const INGRESS: TcHandle = TcHandle { major: u16::MAX, minor: 0 };
+const INGRESS: u32 = 0xffff_0000;
+/// `TC_H_INGRESS`, where it hangs.
+const INGRESS_HOOK: u32 = 0xffff_fff1;
+/// `TCA_U32_SEL`
+const SELECT: u16 = 5;
+/// `TCA_U32_ACT`
+const ACTIONS: u16 = 7;
+/// `TCA_MIRRED_PARMS`
+const PARAMETERS: u16 = 2;
+/// `TC_ACT_STOLEN`
+const STOLEN: u32 = 4;
+/// `TCA_EGRESS_REDIR`
+const REDIRECT_OUT: u32 = 1;
+/// `NLA_F_NESTED`
+const NESTED: u16 = 0x8000;
+/// `struct tc_u32_sel` without keys, in bytes.
+const SELECTOR: usize = 16;
+/// `struct tc_u32_key`, in bytes.
+const KEY: usize = 16;
 /// `ETH_P_ALL`
 const EVERY_PROTOCOL: u16 = 3;
 
 #[cfg(test)]
 mod tests {
-    use netlink_packet_core::Emitable;
-
     use super::*;
-
-    fn bytes(message: &TcMessage) -> Vec<u8> {
-        let mut bytes = vec![0; message.buffer_len()];
-        message.emit(&mut bytes);
-        bytes
-    }
 
     fn hex(text: &str) -> Vec<u8> {
         let digits: Vec<char> = text.chars().filter(char::is_ascii_hexdigit).collect();
@@ -271,7 +210,7 @@ mod tests {
         let kind = "0a000100 6e6574656d000000";
         let options = "30000200 5a620200 d0070000 295c8f02 00000000 00000000 00000000 \
                        14000600 d0121300 18000000 00000000 00000000";
-        assert_eq!(bytes(&netem_message(3, &netem)), hex(&[header, kind, options].concat()));
+        assert_eq!(netem_message(3, &netem).body, hex(&[header, kind, options].concat()));
     }
 
     /// `tc filter add dev LINK3 parent ffff: protocol all prio 1 u32 match u32 0 0 action mirred egress redirect
@@ -286,7 +225,7 @@ mod tests {
         let selector =
             "24000500 01000100 00000000 00000000 00000000 00000000 00000000 00000000 00000000";
         let words = [header, kind, "60000200", action, selector].concat();
-        assert_eq!(bytes(&redirection(3, 2)), hex(&words));
+        assert_eq!(redirection(3, 2).body, hex(&words));
     }
 
     #[test]

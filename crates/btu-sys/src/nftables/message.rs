@@ -2,6 +2,11 @@
 
 use std::io;
 
+use crate::netlink::wire;
+use crate::netlink::wire::Message;
+use crate::netlink::wire::attribute;
+use crate::netlink::wire::text;
+
 /// A table with one chain of one rule.
 #[derive(Debug)]
 pub(super) struct Rules {
@@ -42,11 +47,11 @@ impl Rules {
     /// The whole transaction.
     pub(super) fn batch(&self) -> Vec<u8> {
         [
-            message(BATCH_BEGIN, REQUEST, 0, NFTABLES, &[]),
-            message(NEW_TABLE, REQUEST | ACK | CREATE, IPV4, 0, &self.table()),
-            message(NEW_CHAIN, REQUEST | ACK | CREATE, IPV4, 0, &self.chain()),
-            message(NEW_RULE, REQUEST | ACK | CREATE | APPEND, IPV4, 0, &self.rule()),
-            message(BATCH_END, REQUEST, 0, NFTABLES, &[]),
+            message(BATCH_BEGIN, 0, 0, NFTABLES, &[]),
+            message(NEW_TABLE, ACK | CREATE, IPV4, 0, &self.table()),
+            message(NEW_CHAIN, ACK | CREATE, IPV4, 0, &self.chain()),
+            message(NEW_RULE, ACK | CREATE | APPEND, IPV4, 0, &self.rule()),
+            message(BATCH_END, 0, 0, NFTABLES, &[]),
         ]
         .concat()
     }
@@ -105,23 +110,11 @@ impl Expression {
     }
 }
 
-/// `nlmsghdr`, `nfgenmsg`, attributes.
+/// `nfgenmsg`, attributes.
 fn message(kind: u16, flags: u16, family: u8, resource: u16, attributes: &[u8]) -> Vec<u8> {
-    let length = u32::try_from(16 + 4 + attributes.len()).unwrap_or(u32::MAX);
-    let mut bytes = Vec::new();
-    bytes.extend(length.to_ne_bytes());
-    bytes.extend(kind.to_ne_bytes());
-    bytes.extend(flags.to_ne_bytes());
-    bytes.extend([0; 8]);
-    bytes.extend([family, 0]);
-    bytes.extend(resource.to_be_bytes());
-    bytes.extend(attributes);
-    bytes
-}
-
-/// Text as the kernel reads it: with a zero at the end.
-fn text(kind: u16, text: &str) -> Vec<u8> {
-    attribute(kind, &[text.as_bytes(), &[0]].concat())
+    let [high, low] = resource.to_be_bytes();
+    let version = 0;
+    Message::new(kind, &[&[family, version, high, low], attributes]).request(flags, 0)
 }
 
 /// Numbers of nftables are in network order.
@@ -129,28 +122,15 @@ fn number(kind: u16, value: u32) -> Vec<u8> {
     attribute(kind, &value.to_be_bytes())
 }
 
-/// Length and kind, then the value, filled up to a multiple of four.
-fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
-    let length = u16::try_from(4 + value.len()).unwrap_or(u16::MAX);
-    let mut bytes = [length.to_ne_bytes(), kind.to_ne_bytes()].concat();
-    bytes.extend(value);
-    bytes.resize(bytes.len().next_multiple_of(4), 0);
-    bytes
-}
-
 /// How many acknowledgements a datagram holds; the first refusal is the error.
 pub(super) fn verdicts(datagram: &[u8]) -> io::Result<usize> {
     let (mut rest, mut count) = (datagram, 0);
-    while let [a, b, c, d, kind, kind2, ..] = rest {
-        let length = usize::try_from(u32::from_ne_bytes([*a, *b, *c, *d])).unwrap_or(usize::MAX);
-        if let (ERROR, Some([a, b, c, d])) = (u16::from_ne_bytes([*kind, *kind2]), rest.get(16..20))
-        {
-            match i32::from_ne_bytes([*a, *b, *c, *d]) {
-                0 => count += 1,
-                negative => return Err(io::Error::from_raw_os_error(-negative)),
-            }
+    while let Some((received, after)) = wire::first_message(rest) {
+        rest = after;
+        if received.kind == ERROR {
+            wire::verdict(received.body)?;
+            count += 1;
         }
-        rest = rest.get(length.max(16).next_multiple_of(4)..).unwrap_or_default();
     }
     Ok(count)
 }
@@ -158,7 +138,6 @@ pub(super) fn verdicts(datagram: &[u8]) -> io::Result<usize> {
 /// Messages of a transaction that ask for an acknowledgement.
 pub(super) const ACKNOWLEDGED: usize = 3;
 // `linux/netlink.h`, `linux/netfilter/nfnetlink.h`, `linux/netfilter/nf_tables.h`
-const REQUEST: u16 = 0x1;
 const ACK: u16 = 0x4;
 const CREATE: u16 = 0x400;
 const APPEND: u16 = 0x800;
@@ -194,8 +173,6 @@ mod tests {
 
     #[test]
     fn lengths_are_whole_words() {
-        assert_eq!(attribute(1, b"btu\0").len(), 8);
-        assert_eq!(attribute(1, b"count\0").len(), 12);
         let rules = Rules {
             table: "t".to_owned(),
             owned: true,
