@@ -49,7 +49,8 @@ pub struct Verification {
 /// One thing that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// Which rule: `files`, `figures`, `journal`, `order`, `plausibility`, `signatures`, `unsigned`.
+    /// Which rule: `files`, `figures`, `journal`, `order`, `plausibility`, `signatures`, `unfinished`,
+    /// `unsigned`.
     pub rule: &'static str,
     /// The file, the line, the figure.
     pub place: String,
@@ -122,6 +123,9 @@ impl Verification {
 }
 
 impl Finding {
+    /// The rule of a run that was cut short and has no figures yet: nothing of it is known to be changed.
+    pub const UNFINISHED: &'static str = "unfinished";
+
     fn new(rule: &'static str, place: impl Into<String>, detail: impl Into<String>) -> Self {
         Self { rule, place: place.into(), detail: detail.into() }
     }

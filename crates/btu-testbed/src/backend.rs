@@ -129,7 +129,7 @@ pub enum BackendError {
     #[error(transparent)]
     Netem(#[from] NotForNetem),
     /// The kernel was built without its own emulator, or cannot load it.
-    #[error("the kernel has no sch_netem, which mechanism netem is")]
+    #[error("the kernel has no sch_netem, which the mechanism netem needs")]
     NoNetem(#[source] btu_sys::Error),
     /// Packets are recorded by what carries them, and that is the kernel.
     #[error("{backend} records no packets; the relay does")]

@@ -61,10 +61,12 @@ impl NamedRun {
         (self.verification.valid, self.verification.tier)
     }
 
-    /// Why the result is not what was measured; empty for a valid one.
+    /// Why the result is not what was measured; empty for a valid one, and for one that only did not come to
+    /// its end.
     pub(crate) fn altered(&self) -> Vec<String> {
-        let found = &self.verification.violations;
-        let line = |one: &Finding| format!("altered: {}: {}", one.place, one.detail);
+        let is_change = |one: &&Finding| one.rule != Finding::UNFINISHED;
+        let found: Vec<&Finding> = self.verification.violations.iter().filter(is_change).collect();
+        let line = |one: &&Finding| format!("altered: {}: {}", one.place, one.detail);
         let mut told: Vec<String> = found.iter().take(MOST_TOLD).map(line).collect();
         let more = found.len() - told.len();
         if more > 0 {

@@ -6,6 +6,8 @@
 mod admission;
 mod shared;
 
+use std::collections::VecDeque;
+
 use crate::capture::Remark;
 use crate::units::BitRate;
 use crate::units::Bytes;
@@ -96,7 +98,7 @@ struct Piece {
 struct Lane {
     ready: Queue,
     /// Lost while another chain was asking; told to this one at its next call.
-    lost: Vec<(Packet, Cause)>,
+    lost: VecDeque<(Packet, Cause)>,
     waiting: u64,
 }
 
@@ -134,7 +136,7 @@ impl Line {
     fn add_lane(&mut self) -> usize {
         self.lanes.push(Lane {
             ready: Queue::new(self.handles),
-            lost: Vec::with_capacity(self.handles),
+            lost: VecDeque::with_capacity(self.handles),
             waiting: 0,
         });
         self.lanes.len() - 1
@@ -152,7 +154,7 @@ impl Line {
     pub(super) fn pop(&mut self, lane: usize, now: Nanos, port: &mut Port<'_>) -> Option<Packet> {
         self.run_until(now, &mut Caller { lane, port });
         let lane = &mut self.lanes[lane];
-        while let Some((packet, cause)) = lane.lost.pop() {
+        while let Some((packet, cause)) = lane.lost.pop_front() {
             cause.report(&packet, port);
         }
         lane.ready.pop(now)
@@ -213,7 +215,7 @@ impl Line {
         if lane == caller.lane {
             cause.report(&packet, caller.port);
         } else {
-            self.lanes[lane].lost.push((packet, cause));
+            self.lanes[lane].lost.push_back((packet, cause));
         }
     }
 

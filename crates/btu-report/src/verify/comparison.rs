@@ -50,7 +50,7 @@ fn is_of_earlier(stored: &Value, computed: &Value) -> bool {
 /// Each figure that the stored result has otherwise.
 pub(super) fn against_stored(files: &ResultFiles, computed: &Value) -> Vec<Finding> {
     let Some(text) = files.get(RESULT) else {
-        return vec![Finding::new("figures", RESULT, "missing: the run did not come to its end")];
+        return vec![missing(computed)];
     };
     let stored = match json::read(text) {
         Ok(stored) => stored,
@@ -68,6 +68,18 @@ pub(super) fn against_stored(files: &ResultFiles, computed: &Value) -> Vec<Findi
         found.push(Finding::new("figures", RESULT, format!("{more} more figures differ")));
     }
     found
+}
+
+/// A run that was killed has no figures yet; one that came to its end had them.
+fn missing(computed: &Value) -> Finding {
+    if computed["finished_at"].is_null() {
+        return Finding::new(
+            Finding::UNFINISHED,
+            RESULT,
+            "missing: the run did not come to its end",
+        );
+    }
+    Finding::new("figures", RESULT, "missing: what the run said at its end cannot be told")
 }
 
 /// What a stored document may have otherwise because another version of the program wrote it.

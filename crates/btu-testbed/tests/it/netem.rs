@@ -33,7 +33,7 @@ fn netem_delays_drops_and_counts() {
             Err(refused) => {
                 assert!(matches!(refused, BackendError::NoNetem(_)), "{refused}");
                 let told = refused.to_string();
-                assert_eq!(told, "the kernel has no sch_netem, which mechanism netem is");
+                assert_eq!(told, "the kernel has no sch_netem, which the mechanism netem needs");
                 skip!("kernel lacks: sch_netem: only its refusal was tested");
             }
         };

@@ -173,6 +173,7 @@ const EXAMPLES: &str = "Examples:
   btu link --delay 10ms -- btu link --drop 1% -- CMD
 
 Elements act in the order drop, duplicate, corrupt, rate or trace, delay, hold, jitter, reorder,
-however they are written; --chain has its own. CMD finds the far end in $BTU_LINK_FAR, and its
-IPv6 address in $BTU_LINK_FAR6. The exit status is CMD's (128 + n for signal n), or 2 or 3 where
+however they are written; --chain has its own. CMD finds the far end in $BTU_LINK_FAR, its
+IPv6 address in $BTU_LINK_FAR6, its own in $BTU_LINK_NEAR and $BTU_LINK_NEAR6, and how many links
+it is inside in $BTU_LINK_DEPTH. The exit status is CMD's (128 + n for signal n), or 2 or 3 where
 CMD never ran; also 3 where CMD ended with 0 and its statistics or packets could not be written.";

@@ -81,6 +81,39 @@ fn a_slower_result_fails_its_condition_and_says_that_it_was_altered() {
     }
 }
 
+/// Leaves of a stored result what a run leaves that is killed: the journal up to some moment.
+fn killed(folder: &Path) {
+    for made_at_the_end in ["result.json", "report.html", "manifest.json", "signatures.json"] {
+        std::fs::remove_file(folder.join(made_at_the_end)).unwrap();
+    }
+    let events = folder.join("events.jsonl");
+    let text = std::fs::read_to_string(&events).unwrap();
+    let before = text.lines().filter(|line| !line.contains(r#""event":"finished""#));
+    std::fs::write(&events, before.map(|line| line.to_owned() + "\n").collect::<String>()).unwrap();
+}
+
+#[test]
+fn a_run_that_was_killed_is_incomplete_and_not_altered() {
+    needs!();
+    let quick = quick_run!();
+    let folder = TempDir::new().unwrap();
+    let cut = copied(&quick.folder, &folder.path().join("cut"));
+    std::fs::remove_file(cut.join("result.json")).unwrap();
+    let told = run(btu().arg("compare").arg(&quick.folder).arg(&cut)).unwrap();
+    assert!(told.contains("altered: result.json: missing"), "it came to its end: {told}");
+    std::fs::write(cut.join("result.json"), "{}").unwrap();
+    killed(&cut);
+    let told = run(btu().arg("compare").arg(&quick.folder).arg(&cut)).unwrap();
+    assert!(told.contains("cut (INCOMPLETE"), "{told}");
+    assert!(!told.contains("altered"), "{told}");
+    let verified = btu().args(["verify", "--json"]).arg(&cut).output().unwrap();
+    let found: Value = serde_json::from_slice(&verified.stdout).unwrap();
+    assert_eq!(verified.status.code(), Some(1), "{found:#}");
+    let rules: Vec<&Value> =
+        found["violations"].as_array().unwrap().iter().map(|one| &one["rule"]).collect();
+    assert_eq!(rules, ["unsigned", "unfinished"], "{found:#}");
+}
+
 /// Makes the runs of a stored result beside one activity some that met their cap.
 fn capped(folder: &Path) {
     let samples = folder.join("samples.jsonl");
