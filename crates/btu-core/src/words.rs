@@ -13,6 +13,19 @@ pub fn several(count: impl Display, one: &str) -> String {
     format!("{count} {one}{ending}")
 }
 
+/// What is said of so many, where what is said of several begins with its verb: `are invalid`, and `is invalid`
+/// of one.
+pub fn agreeing(count: usize, said: &str) -> String {
+    let of_one = |(many, one): &(&str, &str)| {
+        Some(format!("{one} {}", said.strip_prefix(many)?.strip_prefix(' ')?))
+    };
+    VERBS.iter().filter(|_| count == 1).find_map(of_one).unwrap_or_else(|| said.to_owned())
+}
+
+/// Those that have a form of their own for one.
+const VERBS: [(&str, &str); 4] =
+    [("are", "is"), ("fail", "fails"), ("have", "has"), ("were", "was")];
+
 /// `once`, `3 times`
 pub fn times(count: u64) -> String {
     if count == 1 { "once".to_owned() } else { format!("{count} times") }
@@ -104,6 +117,14 @@ mod tests {
         assert_eq!(shell_word("/mnt/nvme-0"), "/mnt/nvme-0");
         assert_eq!(shell_word("/mnt/my disk's"), r"'/mnt/my disk'\''s'");
         assert_eq!(shell_word(""), "''");
+    }
+
+    #[test]
+    fn what_is_said_of_one_agrees_with_it() {
+        assert_eq!(agreeing(1, "are invalid"), "is invalid");
+        assert_eq!(agreeing(2, "are invalid"), "are invalid");
+        assert_eq!(agreeing(1, "have no slowdown"), "has no slowdown");
+        assert_eq!(agreeing(1, "had one"), "had one");
     }
 
     #[test]

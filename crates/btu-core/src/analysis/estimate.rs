@@ -58,7 +58,7 @@ pub(super) fn composite(
 
 fn no_interval(passes: usize) -> String {
     match passes {
-        0 => "no complete pass, no interval".to_owned(),
+        0 => "no complete pass: over some of the cells".to_owned(),
         n => format!("{}, no interval", several(n, "pass")),
     }
 }

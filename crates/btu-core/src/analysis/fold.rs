@@ -146,8 +146,12 @@ impl Scores {
         self.composite(|score| score.btu_idle_mbps, NO_BASELINES)
     }
 
-    /// Both of one pass: what moves a whole pass moves them alike.
+    /// Both of one pass: what moves a whole pass moves them alike. Without a whole one they are over
+    /// unlike cells.
     fn share_of_idle(&self) -> Composite {
+        if self.passes.is_empty() {
+            return composite(Vec::new(), None, NO_WHOLE_PASS);
+        }
         self.composite(|score| Some(score.btu_mbps? / score.btu_idle_mbps?), NO_PAIR)
     }
 
@@ -237,5 +241,7 @@ const NO_LOADED: &str = "no loaded cells";
 const NO_BASELINES: &str = "no baseline cells";
 
 const NO_PAIR: &str = "not both loaded cells and baselines";
+
+const NO_WHOLE_PASS: &str = "no pass is complete";
 
 const NO_SLOWDOWN: &str = "no activity was measured both alone and beside COMM";

@@ -4,9 +4,11 @@ use std::ops::RangeBounds;
 
 use super::AloneRun;
 use super::CountedRun;
+use super::INCOMPLETE_PASS;
 use crate::journal::EventRecord;
 use crate::journal::Journal;
 use crate::sample::Flag;
+use crate::words::agreeing;
 use crate::words::several;
 
 /// What the reasons are drawn from.
@@ -106,7 +108,7 @@ impl Grounds<'_> {
             |base: &&AloneRun| attempts.contains(&base.attempts) && !base.invalid.is_empty();
         let AloneRun { activity, pass, invalid, .. } = self.bases.iter().find(is_invalid)?;
         let (n, all) = (self.bases.iter().filter(is_invalid).count(), self.bases.len());
-        let cause = invalid.join("; ");
+        let (what, cause) = (agreeing(n, what), invalid.join("; "));
         Some(format!(
             "{n} of {all} runs of an activity alone {what}; the first is {activity}, pass {pass}: {cause}"
         ))
@@ -117,18 +119,34 @@ impl Grounds<'_> {
         let lacks = |run: &&CountedRun<'_>| {
             run.scored.activity_rate_per_s.is_some() && run.scored.slowdown.is_none()
         };
-        let first = self.runs.iter().find(lacks)?;
-        let (activity, pass) = (&first.scored.cell.activity, first.scored.pass);
-        let n = self.runs.iter().filter(lacks).count();
-        let failed = AloneRun::of(self.bases, pass, activity).is_some_and(AloneRun::has_failed);
-        let what = if failed { "failed" } else { "was not measured" };
-        Some(format!("{n} runs have no slowdown: {activity} alone {what} in pass {pass}"))
+        let mut runs_of: Vec<((u32, &str), usize)> = Vec::new();
+        for run in self.runs.iter().filter(lacks) {
+            let base = (run.scored.pass, run.scored.cell.activity.as_str());
+            match runs_of.iter_mut().find(|(known, _)| *known == base) {
+                Some((_, runs)) => *runs += 1,
+                None => runs_of.push((base, 1)),
+            }
+        }
+        let n: usize = runs_of.iter().map(|(_, runs)| runs).sum();
+        let bases: Vec<String> = runs_of.iter().map(|one| self.no_base(*one)).collect();
+        let (runs, bases) = (several(n, "run"), bases.join("; "));
+        (n > 0).then(|| format!("{runs} {}: {bases}", agreeing(n, "have no slowdown")))
+    }
+
+    fn no_base(&self, ((pass, activity), runs): ((u32, &str), usize)) -> String {
+        let alone =
+            self.bases.iter().find(|base| base.pass == pass && base.activity.as_str() == activity);
+        let what =
+            if alone.is_some_and(AloneRun::has_failed) { "failed" } else { "was not measured" };
+        format!("{activity} alone {what} in pass {pass} ({})", several(runs, "run"))
     }
 
     /// A penalty over fewer passes than the score says so.
     fn uneven_penalty(&self) -> Option<String> {
         let (with, all) = (self.penalty_passes, several(self.complete_passes, "complete pass"));
-        let mut loaded = self.runs.iter().filter(|run| !run.scored.cell.activity.is_none());
+        let mut loaded = self.runs.iter().filter(|run| {
+            !run.scored.cell.activity.is_none() && run.flag_detail(INCOMPLETE_PASS).is_none()
+        });
         let has_some = loaded.clone().any(|run| run.scored.slowdown.is_some());
         let lacks_some = loaded.any(|run| run.scored.slowdown.is_none());
         match with {
@@ -198,7 +216,7 @@ impl Grounds<'_> {
             self.runs.iter().filter_map(|run| Some((run, fault(run)?))).collect();
         let (first, cause) = faults.first()?;
         let (n, all, pass) = (faults.len(), self.runs.len(), first.scored.pass);
-        let cell = &first.scored.cell;
+        let (what, cell) = (agreeing(n, what), &first.scored.cell);
         Some(format!("{n} of {all} runs {what}; the first is {cell}, pass {pass}: {cause}"))
     }
 }

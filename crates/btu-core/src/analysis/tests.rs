@@ -242,7 +242,7 @@ fn two_invalid_attempts_count_flagged_and_are_not_rankable() {
     assert_eq!(flag.detail, "still invalid after 2 attempts: MTU changed");
     assert_reason(
         &found,
-        "1 of 8 runs are invalid after their repeat; the first is SEND/telnet/cpu",
+        "1 of 8 runs is invalid after their repeat; the first is SEND/telnet/cpu",
     );
 }
 
@@ -265,7 +265,7 @@ fn an_invalid_run_that_was_not_repeated_is_not_said_to_be() {
     let mut journal = passes(&[1]);
     first(&mut journal, "SEND/telnet/cpu").invalid.push("p99 too late".into());
     let found = analyse(&journal);
-    assert_reason(&found, "1 of 8 runs are invalid and not repeated (the allowance was used");
+    assert_reason(&found, "1 of 8 runs is invalid and not repeated (the allowance was used");
     assert_eq!(found.runs[0].flags[0].detail, "invalid, and not repeated: p99 too late");
     let repeated = |reason: &String| reason.contains("after their repeat");
     assert!(!found.not_rankable_reasons.iter().any(repeated), "{:?}", found.not_rankable_reasons);
@@ -308,7 +308,7 @@ fn a_capped_cell_has_the_cap_as_its_time() {
     assert_close(Some(run.goodput_mbps), 0.2);
     assert!(run.capped && found.runs.iter().filter(|run| run.capped).count() == 1);
     assert_eq!(run.flags[0].name, "censored");
-    assert_reason(&found, "1 of 8 runs are censored");
+    assert_reason(&found, "1 of 8 runs is censored");
     assert_reason(&found, "SEND/video/none, pass 1: capped: no receipt");
 }
 
@@ -348,7 +348,7 @@ fn an_activity_without_a_unit_is_a_bound_and_never_infinite() {
     assert!(found.runs.iter().all(|run| !run.capped), "COMM itself is complete");
     assert_reason(
         &found,
-        "1 of 8 runs have a slowdown that is a lower bound (no unit of the activity was finished, and \
+        "1 of 8 runs has a slowdown that is a lower bound (no unit of the activity was finished, and \
          counts as one); the first is SEND/telnet/cpu, pass 1: cpu finished no unit of work in 1000 ms",
     );
     assert!(!found.not_rankable_reasons.iter().any(|why| why.contains("counts as time")));
@@ -382,7 +382,10 @@ fn a_result_without_a_complete_pass_is_partial_and_still_has_figures() {
     assert_close(found.btu_mbps.value, 6.0);
     assert!(found.partial);
     assert_eq!(found.btu_idle_mbps.reason.as_deref(), Some("no baseline cells"));
-    assert_eq!(found.btu_mbps.ci95_reason.as_deref(), Some("no complete pass, no interval"));
+    assert_eq!(
+        found.btu_mbps.ci95_reason.as_deref(),
+        Some("no complete pass: over some of the cells")
+    );
     assert_reason(&found, "partial: 5 of 8 cells have no run");
     assert_reason(&found, "0 of 1 passes are complete");
 }

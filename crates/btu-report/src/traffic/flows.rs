@@ -6,6 +6,7 @@ mod slowdowns;
 
 use std::collections::BTreeMap;
 
+use btu_core::traffic::analysis::figures::Pacing;
 use btu_core::traffic::plan::Study;
 use btu_core::traffic::sample::FlowSample;
 use btu_core::traffic::sample::RunSample;
@@ -221,14 +222,15 @@ fn noticed(flows: &[Named<'_>]) -> Option<Block> {
 fn pacing(flows: &[Named<'_>]) -> Block {
     let row = |Named { name, flow, .. }: &Named<'_>| {
         let pacing = flow.figures.pacing;
+        let between = pacing.and_then(Pacing::between_bursts);
         let micros = |value: Option<f64>| span(value.map(|micros| micros / 1e6));
         vec![
             name.clone(),
             flow.pace.clone(),
-            micros(pacing.map(|pacing| pacing.period_us)),
-            micros(pacing.map(|pacing| pacing.p50_us)),
-            micros(pacing.map(|pacing| pacing.p99_us)),
-            micros(pacing.map(|pacing| pacing.max_us)),
+            micros(between.map(|pacing| pacing.period_us)),
+            micros(between.map(|pacing| pacing.p50_us)),
+            micros(between.map(|pacing| pacing.p99_us)),
+            micros(between.map(|pacing| pacing.max_us)),
             pacing.map_or(number::NONE, |p| if p.host_limited { "host" } else { "no" }).to_owned(),
         ]
     };

@@ -87,9 +87,9 @@ fn late_blocks(flows: &[&FlowSample]) -> String {
     format!("{late} of {all}")
 }
 
-/// What a flow says of the time between its departures: one burst alone is apart from none.
+/// What a flow says of the time between its departures.
 fn between_bursts(flow: &FlowSample) -> Option<Pacing> {
-    flow.figures.pacing.filter(|pacing| pacing.blocks > 1)
+    flow.figures.pacing.and_then(Pacing::between_bursts)
 }
 
 /// Whether the generator and not the network was the limit.
@@ -141,10 +141,11 @@ fn searches(seen: &Seen<'_>) -> Option<String> {
     let found: Vec<(u64, u64)> = seen.journal.runs().filter_map(searched).collect();
     let sent: u64 = found.iter().map(|(sent, _)| sent).sum();
     let late: u64 = found.iter().map(|(_, late)| late).sum();
-    let how_often = if late == 0 { "never".to_owned() } else { times(late) };
+    let were_late =
+        if late == 0 { "were never late".to_owned() } else { format!("were late {}", times(late)) };
     (!found.is_empty()).then(|| {
         format!(
-            "Capacity searches have a rate that changes, and no schedule: of {} their senders were late {how_often}.",
+            "Capacity searches have a rate that changes, and no schedule: of {} their senders {were_late}.",
             several(sent, "datagram"),
         )
     })

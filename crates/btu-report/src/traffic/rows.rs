@@ -55,6 +55,10 @@ impl Row<'_> {
         self.flow.figures.pacing.as_ref().map_or_else(String::new, of)
     }
 
+    fn between_bursts(&self, of: fn(Pacing) -> f64) -> String {
+        or_empty(self.flow.figures.pacing.and_then(Pacing::between_bursts).map(of))
+    }
+
     fn receipts(&self, of: fn(&Receipts) -> u64) -> String {
         or_empty(self.flow.figures.receipts.as_ref().map(of))
     }
@@ -116,7 +120,7 @@ static COLUMNS: &[Column] = &[
         (blocks.missed + blocks.interrupted).to_string()
     }),
     Column("lost_share", |row| row.loss(|loss| loss.lost_share.to_string())),
-    Column("pacing_p99_us", |row| row.pacing(|pacing| pacing.p99_us.to_string())),
+    Column("pacing_p99_us", |row| row.between_bursts(|pacing| pacing.p99_us)),
     Column("host_limited", |row| row.pacing(|pacing| pacing.host_limited.to_string())),
     Column("ended", |row| row.flow.outcome.to_string()),
     Column("asking_cpu_s", |row| or_empty(row.flow.cpu_ns.map(|[asking, _]| asking.seconds()))),
@@ -162,9 +166,9 @@ static COLUMNS: &[Column] = &[
     Column("duplicated", |row| row.loss(|loss| loss.duplicated.to_string())),
     Column("jitter_s", |row| row.loss(|loss| or_empty(loss.jitter_s))),
     Column("pace", |row| row.flow.pace.clone()),
-    Column("pacing_period_us", |row| row.pacing(|pacing| pacing.period_us.to_string())),
-    Column("pacing_p50_us", |row| row.pacing(|pacing| pacing.p50_us.to_string())),
-    Column("pacing_max_us", |row| row.pacing(|pacing| pacing.max_us.to_string())),
+    Column("pacing_period_us", |row| row.between_bursts(|pacing| pacing.period_us)),
+    Column("pacing_p50_us", |row| row.between_bursts(|pacing| pacing.p50_us)),
+    Column("pacing_max_us", |row| row.between_bursts(|pacing| pacing.max_us)),
     Column("pacing_late_p99_us", |row| row.pacing(|pacing| pacing.late_p99_us.to_string())),
     Column("congestion", |row| or_empty(row.flow.sender_options.congestion.as_ref())),
     Column("cluster_began_s", |row| row.cluster.began_ns.seconds().to_string()),

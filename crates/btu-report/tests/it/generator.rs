@@ -174,6 +174,6 @@ fn a_search_says_how_often_its_sender_was_late() {
     assert!(said.contains("of 3000 datagrams their senders were late 12 times."), "{said}");
     change_runs(&mut journal, searched(0));
     let said = section(&journal);
-    assert!(said.contains("senders were late never."), "{said}");
+    assert!(said.contains("senders were never late."), "{said}");
     assert!(said.contains("Capacity search - - - - - - - Capacity searches have a rate"), "{said}");
 }

@@ -46,14 +46,14 @@ fn an_invalid_base_counts_flagged_and_is_not_rankable() {
     let found = analyse(&journal);
     assert_eq!(bases_doubted(&found)[0].1, "cpu alone in pass 1 is invalid: governor changed");
     assert_eq!(found.runs[0].slowdown, Some(1.25));
-    assert_reason(&found, "1 of 2 runs of an activity alone are invalid and not repeated");
+    assert_reason(&found, "1 of 2 runs of an activity alone is invalid and not repeated");
     let mut again = journal.records[0].clone();
     let Record::Alone(sample) = &mut again else { unreachable!() };
     sample.attempt = 2;
     journal.records.push(again.clone());
     assert_reason(
         &analyse(&journal),
-        "1 of 2 runs of an activity alone are invalid after their repeat; the first is cpu, pass 1: \
+        "1 of 2 runs of an activity alone is invalid after their repeat; the first is cpu, pass 1: \
          governor changed",
     );
     let Record::Alone(sample) = &mut again else { unreachable!() };

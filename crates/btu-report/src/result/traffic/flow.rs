@@ -1,5 +1,6 @@
 //! One flow of one run, with everything that is said of it.
 
+use btu_core::traffic::analysis::figures::Pacing;
 use btu_core::traffic::analysis::figures::Receipts;
 use btu_core::traffic::sample::FlowSample;
 use btu_core::traffic::sample::Journal;
@@ -234,6 +235,7 @@ pub(super) fn flows(
 #[expect(clippy::too_many_lines, reason = "a field of the document in each")]
 fn flow(run: &RunSample, cluster: &str, flow: &FlowSample, rho: Option<f64>) -> TrafficFlowResult {
     let (figures, delay, pacing) = (&flow.figures, flow.figures.delay, flow.figures.pacing);
+    let between_bursts = pacing.and_then(Pacing::between_bursts);
     let (places, loss) = (flow.places, figures.loss);
     TrafficFlowResult {
         cell: run.cell,
@@ -295,10 +297,10 @@ fn flow(run: &RunSample, cluster: &str, flow: &FlowSample, rho: Option<f64>) -> 
         duplicated: loss.map(|loss| loss.duplicated),
         jitter_s: loss.and_then(|loss| loss.jitter_s),
         pace: flow.pace.clone(),
-        pacing_p99_us: pacing.map(|pacing| pacing.p99_us),
-        pacing_p50_us: pacing.map(|pacing| pacing.p50_us),
-        pacing_max_us: pacing.map(|pacing| pacing.max_us),
-        pacing_period_us: pacing.map(|pacing| pacing.period_us),
+        pacing_p99_us: between_bursts.map(|pacing| pacing.p99_us),
+        pacing_p50_us: between_bursts.map(|pacing| pacing.p50_us),
+        pacing_max_us: between_bursts.map(|pacing| pacing.max_us),
+        pacing_period_us: between_bursts.map(|pacing| pacing.period_us),
         pacing_late_p99_us: pacing.map(|pacing| pacing.late_p99_us),
         pacing_blocks: pacing.map(|pacing| pacing.blocks),
         pacing_late_blocks: pacing.and_then(|pacing| pacing.late_blocks),

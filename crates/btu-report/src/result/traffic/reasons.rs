@@ -17,6 +17,9 @@ const NO_CALL: &str = "the class is no call, no delay of it is known, or two clo
 const NO_DATAGRAM: &str = "no flow of datagrams";
 const NOT_PACED: &str = "nothing that the generator alone could delay was sent: a full stream, blocks that all waited for the \
                          transport, requests that only follow answers; or a conversation of a journal in which it was not told";
+const NO_GAPS: &str = "fewer than two bursts that the generator alone could delay were sent: a full stream, blocks that all \
+                       waited for the transport, requests that only follow answers, a single burst; or a conversation of \
+                       a journal in which it was not told";
 const NO_LATE_BLOCKS: &str = "nothing that the generator alone could delay was sent, or the journal is older than this figure";
 const NO_RUN: &str =
     "no run of this cell was made in which all of it could be run; a probe has no flows";
@@ -118,10 +121,10 @@ pub(super) const REASONS: &Reasons = &[
     ("receiver_cpu_s_per_gb", NO_CPU),
     ("asking_cpu_s", NO_ASKER),
     ("answering_cpu_s", NO_ASKER),
-    ("pacing_p50_us", NOT_PACED),
+    ("pacing_p50_us", NO_GAPS),
     ("host_limited", NOT_PACED),
-    ("pacing_p99_us", NOT_PACED),
-    ("pacing_max_us", NOT_PACED),
+    ("pacing_p99_us", NO_GAPS),
+    ("pacing_max_us", NO_GAPS),
     ("throughput_frames_s", NO_LOAD),
     ("throughput_wire_bit_s", NO_LOAD),
     ("lossy_frames_s", "no load lost any frame"),
@@ -171,7 +174,7 @@ pub(super) const REASONS: &Reasons = &[
     ("retransmitted_bytes", NO_SOCKET),
     ("least_rtt_s", NO_SOCKET),
     ("rtt_above_least_s", NOT_SAMPLED),
-    ("pacing_period_us", NOT_PACED),
+    ("pacing_period_us", NO_GAPS),
     ("pacing_late_p99_us", NOT_PACED),
     ("pacing_blocks", NOT_PACED),
     ("pacing_late_blocks", NO_LATE_BLOCKS),

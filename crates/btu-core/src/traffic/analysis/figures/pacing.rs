@@ -67,6 +67,11 @@ impl Pacing {
             host_limited: p99_us.max(late_p99_us) > bound_us,
         })
     }
+
+    /// The same where there is a time between departures: one burst alone is apart from none.
+    pub fn between_bursts(self) -> Option<Self> {
+        (self.blocks > 1).then_some(self)
+    }
 }
 
 /// When each burst was due that the generator could delay, and when it was done with that: it began, or had to
