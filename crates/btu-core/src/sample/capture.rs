@@ -92,7 +92,7 @@ impl CaptureSource {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Emulator => "the emulator, wire packet by wire packet",
-            Self::Listener => "a listener at the black box, frame by frame",
+            Self::Listener => "a listener, frame by frame",
         }
     }
 }

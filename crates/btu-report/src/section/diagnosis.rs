@@ -127,6 +127,14 @@ fn summary(analysis: &Analysis) -> String {
     let again = analysis.second_runs.len();
     let has_cause = |run: &&SecondRun| first(run).is_some_and(Diagnosis::is_known);
     let explained = analysis.second_runs.iter().filter(has_cause).count();
+    let unseen = analysis.second_runs.iter().filter(|run| !run.no_packets.is_empty()).count();
+    if unseen == again {
+        return format!(
+            "After the last pass {} ran once more with capture; nothing of it is scored. There are no packets to \
+             look at, so no cause can be told.",
+            several(again, "cell")
+        );
+    }
     let found = match (again, explained) {
         (1, 1) => "Its cause stands below.".to_owned(),
         (_, 0) => "No cause was found.".to_owned(),
