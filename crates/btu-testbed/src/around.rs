@@ -134,7 +134,8 @@ impl Around {
             FarEnd::Alone => NetNs::create()?,
             FarEnd::Here => NetNs::current()?,
         };
-        let families = Family::all(depth, near.inside(sysctls::has_ipv6)?);
+        let ipv6 = mtu >= LEAST_OF_IPV6 && near.inside(sysctls::has_ipv6)?;
+        let families = Family::all(depth, ipv6);
         let around = Self { depth, near, wire, far: far_ns, families };
         around.set_rules(far)?;
         around.add_devices(mtu)?;
@@ -151,7 +152,7 @@ impl Around {
         self.depth
     }
 
-    /// Whether both ends have an IPv6 address.
+    /// Whether both ends have an IPv6 address: not on a kernel without IPv6, nor where packets of 1280 bytes are too large.
     pub const fn has_ipv6(&self) -> bool {
         self.families.len() > 1
     }
@@ -233,12 +234,13 @@ impl Around {
         let configure = || -> btu_sys::Result<()> {
             let Some(next) = Depth::new(self.depth.0 - 1) else { return Ok(()) };
             let mut netlink = Netlink::open(&self.far)?;
-            let link = netlink.link(&next.near_device())?.index;
+            let link = netlink.link(&next.near_device())?;
+            let ipv6 = self.has_ipv6() && link.mtu >= LEAST_OF_IPV6;
             for outer in (1..next.0).map(Depth) {
-                let outwards = Family::all(next, self.has_ipv6());
-                let networks = Family::all(outer, self.has_ipv6());
+                let outwards = Family::all(next, ipv6);
+                let networks = Family::all(outer, ipv6);
                 for (way, to) in outwards.iter().zip(networks) {
-                    netlink.set_route(&way.near_end().route(link, to.network))?;
+                    netlink.set_route(&way.near_end().route(link.index, to.network))?;
                 }
             }
             Ok(())
@@ -296,6 +298,8 @@ fn at(end: &'static str) -> impl Fn(btu_sys::Error) -> AroundError {
 pub const NEAR_PORT: &str = "near";
 /// The emulator's device towards the far end.
 pub const FAR_PORT: &str = "far";
+/// Bytes from the IP header on that every device with an IPv6 address must take (RFC 8200, 5).
+const LEAST_OF_IPV6: u32 = 1280;
 
 const FORWARDING: &[sysctls::Setting] =
     &[("net.ipv4.ip_forward", "1"), ("net.ipv6.conf.all.forwarding", "1")];

@@ -42,7 +42,10 @@ pub fn result(journal: &Journal, analysis: &Analysis) -> ResultDocument {
         price_reason: why_no(hosts.price.as_ref(), "none was given (--price)"),
         price: hosts.price.clone(),
         marks: hosts.marks.clone(),
-        note_reason: why_no(hosts.note.as_ref(), "none was given (--note)"),
+        note_reason: why_no(
+            hosts.note.as_ref(),
+            "none was given (--note), or btu redact left it out",
+        ),
         note: hosts.note.clone(),
         passes: analysis.complete_passes,
         complete: analysis.complete,

@@ -59,10 +59,11 @@ impl Network {
         self.outermost(FAR, own_server).unwrap_or_else(|| self.around.depth().far().to_string())
     }
 
-    /// Its IPv6 address, where the kernel has IPv6.
+    /// Its IPv6 address, where this link has IPv6.
     pub(crate) fn target6(&self, own_server: bool) -> Option<String> {
-        let own = || self.around.has_ipv6().then(|| self.around.depth().far6().to_string());
-        self.outermost(FAR6, own_server).or_else(own)
+        let own = || self.around.depth().far6().to_string();
+        let outermost = self.outermost(FAR6, own_server);
+        self.around.has_ipv6().then(|| outermost.unwrap_or_else(own))
     }
 
     fn outermost(&self, variable: &str, own_server: bool) -> Option<String> {

@@ -17,7 +17,7 @@ pub(crate) struct LinkArgs {
     /// Seed of everything random; equal seeds give equal fates
     #[arg(long, value_parser = crate::cli::seed, allow_hyphen_values = true, value_name = "N", default_value_t = 1, help_heading = "Link")]
     pub(crate) seed: u64,
-    /// Largest packet in bytes, from the IP header on
+    /// Largest packet in bytes, from the IP header on; below 1280 there is no IPv6
     #[arg(long, value_name = "BYTES", default_value_t = 1500, help_heading = "Link",
           value_parser = clap::value_parser!(u32).range(576..=65535))]
     pub(crate) mtu: u32,

@@ -67,6 +67,34 @@ fn ipv6_crosses_all_levels_and_is_counted_like_ipv4() {
     }
 }
 
+/// IPv6 wants packets of 1280 bytes (RFC 8200, 5): a smaller link has IPv4 alone, whatever is in or around it.
+#[test]
+fn a_link_too_small_for_ipv6_carries_ipv4_at_every_depth() {
+    need_namespaces!();
+    if !crate::skip::installed("ping") {
+        skip!("program missing: ping");
+    }
+    let script = "ping -n -q -c 1 -W 1 $BTU_LINK_FAR >&2 && echo ${BTU_LINK_FAR6:-none}";
+    for user in users::users() {
+        let small = ["--quiet", "--mtu", "576"];
+        let output = expect_status(&mut link(user, &small, script), 0);
+        assert_eq!(text(&output.stdout), "none\n");
+        let program = btu(user).get_program().to_os_string();
+        let mut command = btu(user);
+        command.args(["link", "--quiet", "--mtu", "1279", "--"]).arg(&program);
+        command.args(["link", "--quiet", "--"]).arg(&program);
+        command.args([
+            "link",
+            "--quiet",
+            "--",
+            "sh",
+            "-c",
+            "ping -n -q -c 1 -W 1 $BTU_LINK_FAR >&2",
+        ]);
+        expect_status(&mut command, 0);
+    }
+}
+
 #[test]
 fn a_second_link_of_one_level_is_refused_with_the_reason() {
     need_namespaces!();
