@@ -1,5 +1,7 @@
 //! How the program ends: the one table of exit codes, and failures that carry theirs.
 
+use std::io;
+use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use btu_core::words::shell_word;
@@ -70,6 +72,22 @@ impl Failure {
     /// An agent was lost, or could not be reached.
     pub(crate) fn agent(cause: impl Into<anyhow::Error>) -> Self {
         Self { exit: Exit::Agent, cause: cause.into(), hint: None }
+    }
+
+    /// What the reader can do: what the failure says itself, or what helps against its cause everywhere.
+    pub(crate) fn remedy(&self) -> Option<&str> {
+        let cause = self.cause.chain().find_map(|cause| cause.downcast_ref::<io::Error>());
+        let general = match cause.map(io::Error::kind) {
+            Some(ErrorKind::PermissionDenied) => {
+                Some("this user may not: name another place, or give it the right")
+            }
+            Some(ErrorKind::ReadOnlyFilesystem) => Some("name a place that can be written"),
+            Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => {
+                Some("make room there, or name another place")
+            }
+            _ => None,
+        };
+        self.hint.as_deref().or(general)
     }
 
     /// Adds what the reader can do.

@@ -71,7 +71,7 @@ pub(crate) fn shown(text: &str) -> String {
 /// Reports why a verb failed: causes joined by colons, then the hint.
 pub(crate) fn failure(failure: &Failure) {
     message(&format!("btu: {:#}", failure.cause));
-    if let Some(hint) = &failure.hint {
+    if let Some(hint) = failure.remedy() {
         message(&format!("hint: {hint}"));
     }
 }

@@ -180,12 +180,14 @@ impl Plan {
         count
             .or_else(|| empty.then(|| "sizes.listed: 0: the smallest block is 1 byte".to_owned()))
             .or_else(|| beyond.map(|one| format!("configurations.{}: {one}", one.key)))
-            .or_else(|| self.impatience().map(|cause| format!("patience_ns: {cause}")))
+            .or_else(|| self.no_time().map(|(name, cause)| format!("{name}_ns: {cause}")))
     }
 
-    /// Why a peer could never answer in time.
-    pub fn impatience(&self) -> Option<String> {
-        self.patience_ns.is_zero().then(|| format!("{}: write a time above 0", self.patience_ns))
+    /// The first time in which nothing could be measured, by its name, and what is legal.
+    pub fn no_time(&self) -> Option<(&'static str, String)> {
+        let times = [("patience", self.patience_ns), ("point_time", self.point_time_ns)];
+        let (name, time) = times.into_iter().find(|(_, time)| time.is_zero())?;
+        Some((name, format!("{time}: write a time above 0")))
     }
 
     /// True for the text of a plan of this verb, whole or damaged.

@@ -5,6 +5,7 @@ use btu_core::words::several;
 use super::Finding;
 use super::Signer;
 use super::Tier;
+use super::UNSIGNED;
 use super::Verification;
 use crate::document::Block;
 use crate::document::Document;
@@ -18,6 +19,7 @@ pub fn verification_text(found: &Verification) -> String {
     let blocks = vec![
         Block::Facts { rows: facts(found) },
         Block::List { items: found.violations.iter().map(violation).collect() },
+        Block::paragraph(remedy(found)),
         Block::List { items: found.notes.iter().map(|note| format!("note: {note}")).collect() },
     ];
     let part = Part { name: "verification", title: "", level: Level::Headline, blocks };
@@ -57,6 +59,12 @@ fn trust(tier: Tier) -> String {
 fn signed(signer: &Signer) -> String {
     let doubt = if signer.holds { "" } else { " DOES NOT HOLD" };
     format!("{} of {} by {}{doubt}", signer.covers, signer.role, signer.id)
+}
+
+/// What can be done where nobody stands for a result; empty where somebody does.
+fn remedy(found: &Verification) -> &'static str {
+    let is_unsigned = found.violations.iter().any(|finding| finding.rule == UNSIGNED);
+    if is_unsigned { "A result that nobody signed is accepted with --allow-unsigned." } else { "" }
 }
 
 fn violation(finding: &Finding) -> String {

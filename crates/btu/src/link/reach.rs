@@ -48,11 +48,20 @@ impl Target {
         Ok(Self { written: written.to_owned(), name: name.to_owned(), outside })
     }
 
+    /// True where both would appear at one place.
+    fn meets(&self, other: &Self) -> bool {
+        let [own, others] = [self, other].map(|target| (target.is_of_this_host(), target.outside));
+        own.1.port() == others.1.port() && (own.1.ip() == others.1.ip() || own.0 && others.0)
+    }
+
+    fn is_of_this_host(&self) -> bool {
+        self.outside.ip().is_loopback() || self.outside.ip().is_unspecified()
+    }
+
     /// Where it appears: under its own address, or the far end's for services of this host.
     fn inside(&self, around: &Around) -> SocketAddrV4 {
-        let own = self.outside.ip();
-        let of_this_host = own.is_loopback() || own.is_unspecified();
-        let address = if of_this_host { around.depth().far() } else { *own };
+        let far = around.depth().far();
+        let address = if self.is_of_this_host() { far } else { *self.outside.ip() };
         SocketAddrV4::new(address, self.outside.port())
     }
 
@@ -64,6 +73,20 @@ impl Target {
             self.written
         )
     }
+}
+
+/// The services that are named, each once.
+pub(crate) fn targets(written: &[String]) -> Result<Vec<Target>, Failure> {
+    let mut targets: Vec<Target> = Vec::new();
+    for text in written {
+        let target = Target::resolve(text)?;
+        if let Some(known) = targets.iter().find(|known| known.meets(&target)) {
+            let cause = anyhow!("--reach {text}: --reach {} has its place already", known.written);
+            return Err(Failure::usage(cause).hint("name each service once"));
+        }
+        targets.push(target);
+    }
+    Ok(targets)
 }
 
 /// `/etc/hosts` with the names of the targets, so that they mean the same behind the link.

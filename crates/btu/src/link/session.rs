@@ -71,12 +71,7 @@ impl Session {
         elements: &Elements,
         command: &[OsString],
     ) -> Result<Self, Failure> {
-        let targets: Vec<Target> = args
-            .surroundings
-            .reach
-            .iter()
-            .map(|text| Target::resolve(text))
-            .collect::<Result<_, _>>()?;
+        let targets = reach::targets(&args.surroundings.reach)?;
         let foreground = Foreground::of_this_process();
         let network = Network::create(args.mtu, args.surroundings.net)?;
         if network.far_end == FarEnd::Here && !targets.is_empty() {

@@ -16,10 +16,13 @@ use crate::exit::Failure;
 pub(crate) fn free(out: &Path) -> Result<(), Failure> {
     let what = match btu_control::is_free(out) {
         Ok(true) => return Ok(()),
-        Ok(false) => "the directory is not empty".to_owned(),
+        Ok(false) => "the directory is not empty",
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        Err(error) if error.kind() == ErrorKind::NotADirectory => "not a directory".to_owned(),
-        Err(error) => error.to_string(),
+        Err(error) if error.kind() == ErrorKind::NotADirectory => "not a directory",
+        Err(error) => {
+            let what = format!("read {}", out.display());
+            return Err(Failure::environment(anyhow::Error::new(error).context(what)));
+        }
     };
     let cause = anyhow!("{}: {what}", out.display());
     Err(Failure::usage(cause).hint(TAKEN))

@@ -129,8 +129,10 @@ impl WhatArgs {
             ..Plan::new(configurations, self.seed.unwrap_or_else(crate::measurement::fresh_seed))
         };
         known_base(&plan)?;
-        match plan.impatience() {
-            Some(cause) => Err(Failure::usage(anyhow!("--patience {cause}"))),
+        match plan.no_time() {
+            Some((name, cause)) => {
+                Err(Failure::usage(anyhow!("--{} {cause}", name.replace('_', "-"))))
+            }
             None => Ok(plan),
         }
     }

@@ -7,6 +7,7 @@ use btu_core::plan::Captured;
 use btu_core::plan::Choices;
 use btu_core::plan::Plan;
 use btu_core::plan::Vocabulary;
+use btu_core::words::shell_word;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
@@ -196,8 +197,23 @@ pub(super) fn stored(file: &str, text: &str) -> Result<Plan, Failure> {
 fn resolve(choices: &Choices<'_>) -> Result<Plan, Failure> {
     let activities: Vec<&str> =
         btu_engine::activity::ACTIVITIES.iter().map(|activity| activity.name()).collect();
-    Plan::resolve(choices, &Vocabulary { activities: &activities }, fresh_seed())
-        .map_err(Failure::usage)
+    let resolved = Plan::resolve(choices, &Vocabulary { activities: &activities }, fresh_seed());
+    resolved.map_err(|refused| {
+        let other = choices.plan.and_then(|(file, text)| Some((file, other_verb(text)?)));
+        let refused = Failure::usage(refused);
+        match other {
+            Some((file, verb)) => {
+                let file = shell_word(file);
+                refused.hint(format!("it is a plan of btu {verb}: write btu {verb} --plan {file}"))
+            }
+            None => refused,
+        }
+    })
+}
+
+/// The verb that a stored plan says it is of; plans of runs say none.
+pub(super) fn other_verb(plan: &str) -> Option<&str> {
+    plan.lines().find_map(|line| line.strip_prefix("verb = \"")?.strip_suffix('"'))
 }
 
 /// `2900USD@2026-11`: digits, a currency of three letters, an optional date (year, month, day).

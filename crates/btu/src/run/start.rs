@@ -188,17 +188,12 @@ pub(super) fn stored_plan(dir: &Path) -> Result<Plan, Failure> {
         .with_context(|| format!("read {}", file.display()))
         .map_err(|error| Failure::usage(error).hint(no_plan(dir)))?;
     let plan = options::stored(&file.display().to_string(), &text);
-    plan.map_err(|refused| match other_verb(&text) {
+    plan.map_err(|refused| match options::other_verb(&text) {
         Some(verb) => {
             refused.hint(format!("it is a result of btu {verb}: write btu {verb} --resume"))
         }
         None => refused,
     })
-}
-
-/// The verb that a stored plan says it is of; plans of runs say none.
-fn other_verb(plan: &str) -> Option<&str> {
-    plan.lines().find_map(|line| line.strip_prefix("verb = \"")?.strip_suffix('"'))
 }
 
 /// What to do with a directory that has no plan.

@@ -68,7 +68,7 @@ pub(super) fn plan(args: &SweepArgs) -> Result<Plan, Failure> {
             }
         }
         Axis::Sessions => {
-            for count in sessions(args)? {
+            for count in sessions(args)?.into_iter().map(|Sessions(count)| count) {
                 cells.add(Group::Sessions, count.to_string(), f64::from(count), &full(STREAM));
                 if let Some(cell) = cells.0.last_mut() {
                     cell.sessions = count;
@@ -121,17 +121,24 @@ fn long_enough(time: Nanos) -> Result<(), String> {
     if time < LEAST { Err(format!("write {LEAST} or more")) } else { Ok(()) }
 }
 
-fn possible(sessions: u32) -> Result<(), String> {
-    let is_legal = (1..=1024).contains(&sessions);
-    if is_legal { Ok(()) } else { Err("write 1 to 1024 sessions".to_owned()) }
+/// How many flows at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Sessions(u32);
+
+impl std::str::FromStr for Sessions {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let count = text.parse().ok().filter(|count| (1..=1024).contains(count));
+        count.map(Self).ok_or("write 1 to 1024 sessions")
+    }
 }
 
 /// Each number up to 16, powers of two beyond.
-fn sessions(args: &SweepArgs) -> Result<Vec<u32>, Failure> {
+fn sessions(args: &SweepArgs) -> Result<Vec<Sessions>, Failure> {
     let most = args.sessions.unwrap_or(MOST_SESSIONS);
-    let all: Vec<u32> =
-        (1..=16).chain([32, 64, 128, 256, 512, 1024]).filter(|n| *n <= most).collect();
-    given(&args.values, &all, possible)
+    let all = (1..=16).chain([32, 64, 128, 256, 512, 1024]).filter(|n| *n <= most);
+    given(&args.values, &all.map(Sessions).collect::<Vec<_>>(), |_| Ok(()))
 }
 
 /// Cells with numbers from 1.

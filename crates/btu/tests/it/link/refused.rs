@@ -41,6 +41,10 @@ const ILLEGAL: &[(&[&str], &[&str])] = &[
     (&["--cpus", ","], &["--cpus \",\"", "name at least one CPU"]),
     (&["--cpus", "1023"], &["--cpus 1023", "may not use CPU 1023", "only "]),
     (&["--reach", "example.org"], &["--reach example.org", "HOST:PORT"]),
+    (
+        &["--reach", "127.0.0.1:80", "--reach", "127.0.0.2:80"],
+        &["--reach 127.0.0.2:80", "--reach 127.0.0.1:80 has its place", "name each service once"],
+    ),
     (&["--stats", "/nowhere/stats.json"], &["--stats", "/nowhere/stats.json", "No such file"]),
     (&["--seed", "x"], &["--seed", "'x'", "a whole number from 0"]),
     (&["--seed", "-1"], &["--seed", "'-1'", "a whole number from 0"]),
