@@ -130,7 +130,7 @@ fn registries() -> Result<Vec<Registry>, Failure> {
         ("statistics", Statistic::ALL.iter().map(|s| pair(s.name(), s.about())).collect()),
         ("traffic-classes", CLASSES.iter().map(|c| pair(c.name, c.about)).collect()),
         ("traffic-basics", BASICS.iter().map(|b| pair(b.name, b.about)).collect()),
-        ("distributions", KINDS.iter().map(|k| pair(k.name, k.form)).collect()),
+        ("distributions", distributions()),
         ("imports", IMPORTS.iter().map(|f| pair(f.name, f.about)).collect()),
         ("elements", ELEMENTS.iter().map(|e| pair(e.name, e.help)).collect()),
         ("methods", METHODS.iter().map(|m| pair(m.name, m.about)).collect()),
@@ -145,6 +145,13 @@ fn registries() -> Result<Vec<Registry>, Failure> {
         ("services", SERVICES.iter().map(|s| pair(s.name, s.about)).collect()),
         ("formats", FORMATS.iter().map(|f| pair(f.name(), f.summary())).collect()),
     ])
+}
+
+/// Each by its name: the form tells of every way to write one.
+fn distributions() -> Vec<(String, String)> {
+    let is_first = |at: usize| KINDS[..at].iter().all(|before| before.name != KINDS[at].name);
+    let named = (0..KINDS.len()).filter(|at| is_first(*at)).map(|at| &KINDS[at]);
+    named.map(|kind| pair(kind.name, kind.form)).collect()
 }
 
 /// What carries the blocks of a ping-pong; for those that this machine lacks, the reason.

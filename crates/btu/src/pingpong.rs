@@ -48,6 +48,7 @@ fn dry_run(args: &PingPongArgs) -> Result<Exit, Failure> {
     let plan = args.plan()?;
     import::lines(&args.import)?;
     path::named(&plan)?;
+    args.peer.as_deref().map(|name| peer::named(args, name)).transpose()?;
     let (sweep, search) = plan.estimate();
     if args.json {
         output::json(&serde_json::json!({

@@ -20,11 +20,12 @@ use btu_control::drive;
 use btu_core::journal::EventRecord;
 use btu_core::manifest::Signature;
 use btu_core::plan::Plan;
-use btu_core::words::several;
 
 use self::start::Start;
 use self::start::Started;
 use self::watch::Progressing;
+use crate::agent::state::StateDir;
+use crate::conductor::NamedAgent;
 use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::measurement::Interrupt;
@@ -84,11 +85,23 @@ fn carry_out(args: &RunArgs, started: Started, watcher: &mut dyn Watcher) -> Res
     Ok(Done { journal, ending, signatures })
 }
 
+/// The plan, where the hosts that are named are known here and enough for it.
+fn of_named_hosts(args: &RunArgs, plan: Plan) -> Result<Plan, Failure> {
+    if args.is_remote() || args.test.is_some() {
+        let state = StateDir::open(&args.state)?;
+        if let Some(name) = &args.test {
+            NamedAgent::find(&state, "--test", name)?;
+        }
+        remote::hosts::chosen(&state, args, &plan)?;
+    }
+    Ok(plan)
+}
+
 /// Prints what would be run.
 fn dry_run(args: &RunArgs) -> Result<Exit, Failure> {
     let plan = match &args.resume {
         Some(dir) => start::stored_plan(dir)?,
-        None => args.plan()?.plan,
+        None => of_named_hosts(args, args.plan()?.plan)?,
     };
     if args.json {
         output::json(&serde_json::json!({
@@ -108,7 +121,11 @@ fn dry_run(args: &RunArgs) -> Result<Exit, Failure> {
 fn outlook(plan: &Plan) -> String {
     let steps = plan.pass_order(1).len();
     let (min, max) = (plan.passes.min, plan.passes.max);
-    let passes = if min == max { several(min, "pass") } else { format!("{min} to {max} passes") };
+    let passes = match (min, max) {
+        (1, 1) => "1 pass".to_owned(),
+        _ if min == max => format!("each of {min} passes"),
+        _ => format!("each of {min} to {max} passes"),
+    };
     let (sure, most) = (span(plan.estimate()), span(plan.estimate_max()));
-    format!("# {steps} steps in each of {passes}, {sure} to {most}")
+    format!("# {steps} steps in {passes}, {sure} to {most}")
 }

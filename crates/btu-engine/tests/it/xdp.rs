@@ -151,7 +151,7 @@ fn the_loopback_is_refused_with_the_reason() {
     }
     let here = [btu_core::cell::Role::Test, btu_core::cell::Role::Active];
     let fault = Session::open(&opening(&here.map(crate::pingpong::party))).unwrap_err();
-    assert!(fault.sentence().starts_with("xdp: the loopback has one queue"), "{fault}");
+    assert!(fault.sentence().starts_with("the loopback has one queue"), "{fault}");
 }
 
 /// Tells this test that it is the one to be killed, and where.

@@ -36,28 +36,33 @@ impl Format for Markdown {
 }
 
 fn part(part: &Part) -> String {
-    let blocks: Vec<String> = part.blocks.iter().map(block).collect();
+    let blocks = composed(&part.blocks);
     match part.level {
-        Level::Headline => blocks.join("\n"),
-        _ => format!("## {}\n\n{}", part.title, blocks.join("\n")),
+        Level::Headline => blocks,
+        _ => format!("## {}\n\n{blocks}", part.title),
     }
+}
+
+/// What there is of these blocks, a line between any two.
+fn composed(blocks: &[Block]) -> String {
+    let written = blocks.iter().map(block).filter(|text| !text.is_empty());
+    written.collect::<Vec<_>>().join("\n")
 }
 
 fn block(block: &Block) -> String {
     match block {
-        // The figures of the bars stand in the section's table.
-        Block::Bars(chart) => format!("{}\n", escaped(&chart.reading)),
+        // The figures of the bars stand in the section's table, and how to read a picture helps nobody who has none.
+        Block::Bars(_) => String::new(),
         Block::Card(content) => card(content),
         Block::Code { text } => format!("{}\n", indented(text)),
         Block::Details { summary, blocks } => {
-            let inner: Vec<String> = blocks.iter().map(self::block).collect();
-            format!("### {}\n\n{}", escaped(summary), inner.join("\n"))
+            format!("### {}\n\n{}", escaped(summary), composed(blocks))
         }
         Block::Facts { rows } => facts(rows),
-        Block::Groups(chart) => captioned(&chart.title, &chart.table, &chart.reading),
-        Block::Heatmap(map) => captioned(&map.title, &map.table, &map.reading),
-        Block::Lines(chart) => captioned(&chart.title, &chart.table, &chart.reading),
-        Block::Sequence(chart) => captioned(&chart.title, &chart.table, &chart.reading),
+        Block::Groups(chart) => captioned(&chart.title, &chart.table),
+        Block::Heatmap(map) => captioned(&map.title, &map.table),
+        Block::Lines(chart) => captioned(&chart.title, &chart.table),
+        Block::Sequence(chart) => captioned(&chart.title, &chart.table),
         Block::List { items } => joined(items.iter().map(|item| format!("* {}\n", escaped(item)))),
         Block::Paragraph { text } => format!("{}\n", escaped(text)),
         Block::Table(content) => table(content),
@@ -88,8 +93,8 @@ fn card(card: &Card) -> String {
 }
 
 /// A chart is its table here.
-fn captioned(title: &str, content: &Table, reading: &str) -> String {
-    format!("### {}\n\n{}\n{}\n", escaped(title), table(content), escaped(reading))
+fn captioned(title: &str, content: &Table) -> String {
+    format!("### {}\n\n{}", escaped(title), table(content))
 }
 
 fn facts(rows: &[Pair]) -> String {

@@ -7,6 +7,7 @@ use btu_core::sample::Quantiles;
 use btu_core::units::Nanos;
 use btu_core::units::Ratio;
 use btu_core::verdict::Verdict;
+use btu_core::words::several;
 
 use super::elements::Elements;
 
@@ -41,9 +42,9 @@ pub(crate) fn understood(elements: &Elements) -> String {
 /// `up 23170 packets, dropped 229 (0.988 %, pattern says 229); delay 10 ms: p50 ... ; VALID`
 pub(crate) fn done(sample: &DirectionSample, verdict: &Verdict) -> String {
     let mut parts = vec![format!(
-        "{} {} packets, dropped {}{}",
+        "{} {}, dropped {}{}",
         sample.direction,
-        sample.packets,
+        several(sample.packets, "packet"),
         sample.dropped,
         drops(sample)
     )];

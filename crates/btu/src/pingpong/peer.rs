@@ -33,6 +33,11 @@ use crate::measurement::Interrupt;
 #[derive(Debug)]
 struct Peer(RemoteService);
 
+/// The agent that --peer names.
+pub(super) fn named(args: &PingPongArgs, name: &str) -> Result<NamedAgent, Failure> {
+    NamedAgent::find(&StateDir::open(&args.state)?, "--peer", name)
+}
+
 /// This host and a paired one.
 pub(super) fn hosts(
     args: &PingPongArgs,
@@ -40,9 +45,8 @@ pub(super) fn hosts(
     plan: &Plan,
     interrupt: &Interrupt,
 ) -> Result<Hosts, Failure> {
-    let state = StateDir::open(&args.state)?;
-    let agent = NamedAgent::find(&state, "--peer", name)?;
-    let own = state.identity()?;
+    let agent = named(args, name)?;
+    let own = StateDir::open(&args.state)?.identity()?;
     let mut service = RemoteService::begin(agent, own, wanted(args, plan), interrupt.flag())?;
     let far = Some(service.facts()?);
     let near = Party {

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::Candidate;
 use crate::units::Bytes;
+use crate::words::several;
 
 /// What became of a candidate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -192,14 +193,12 @@ impl fmt::Display for Finding {
             Self::Confirmed(chasm) => chasm.fmt(out),
             Self::NotReproduced { from, to, ratio_seen, rounds: (slow, rounds), .. } => write!(
                 out,
-                "between {} and {} bytes, factor {ratio_seen:.1} in the sweep: not reproduced (slow \
-                 in {slow} of {rounds} rounds)",
-                from.count(),
-                to.count()
+                "{}, factor {ratio_seen:.1} in the sweep: not reproduced (slow in {slow} of {rounds} rounds)",
+                sizes((*from, ""), (*to, ""))
             ),
             Self::Incomplete { from, to, reason } => {
-                let (from, to) = (from.count(), to.count());
-                write!(out, "between {from} and {to} bytes: not examined to its end: {reason}")
+                let sizes = sizes((*from, ""), (*to, ""));
+                write!(out, "{sizes}: not examined to its end: {reason}")
             }
         }
     }
@@ -211,11 +210,8 @@ impl fmt::Display for Chasm {
         let (slow, rounds) = self.confirmed;
         write!(
             out,
-            "between {}{} and {}{} bytes, factor {:.1}, confirmed {slow} of {rounds}, {}",
-            self.from.count(),
-            unsure(self.from_sure),
-            self.to.count(),
-            unsure(self.to_sure),
+            "{}, factor {:.1}, confirmed {slow} of {rounds}, {}",
+            sizes((self.from, unsure(self.from_sure)), (self.to, unsure(self.to_sure))),
             self.ratio,
             self.cause()
         )?;
@@ -227,6 +223,16 @@ impl fmt::Display for Chasm {
             write!(out, "; good sizes inside: {}", holes.join(", "))
         }
     }
+}
+
+/// `between 17 and 1463 bytes`, `at 6 bytes`; each edge with what is to be said of it.
+fn sizes((from, of_from): (Bytes, &str), (to, of_to): (Bytes, &str)) -> String {
+    let (least, most) = (from.count(), to.count());
+    if least == most {
+        let doubt = if of_from.is_empty() { of_to } else { of_from };
+        return format!("at {}{doubt}", several(least, "byte"));
+    }
+    format!("between {least}{of_from} and {most}{of_to} bytes")
 }
 
 #[cfg(test)]

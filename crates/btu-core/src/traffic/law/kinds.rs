@@ -117,7 +117,7 @@ pub static KINDS: &[Kind] = &[
     },
     Kind {
         name: "lognormal",
-        form: "lognormal(MEAN, SD) or lognormal(mu=MU, sigma=SIGMA)",
+        form: "lognormal(MEAN, SD) or lognormal(mu=MU, sigma=SIGMA, unit=1 s)",
         parameters: &[same("mean"), same("sd")],
         rule: (|[mean, sd, _]| mean > 0.0 && sd > 0.0, "MEAN and SD must be above 0"),
         grid: Grid::Dense,

@@ -99,7 +99,7 @@ fn refuse_loopback(hookup: &Hookup<'_>) -> Result<(), EngineError> {
     if link_with(hookup.party.address)?.mac != Mac([0; 6]) {
         return Ok(());
     }
-    let reason = "xdp: the loopback has one queue for both ends: use two hosts, \
+    let reason = "the loopback has one queue for both ends: use two hosts, \
                   or the namespaces of the local testbed";
     Err(EngineError::Refused(reason.to_owned()))
 }

@@ -53,25 +53,9 @@ impl Hosts {
         plan: &Plan,
         interrupt: &Interrupt,
     ) -> Result<Self, Failure> {
-        lasts(plan)?;
         let state = StateDir::open(&args.state)?;
-        let mut agents = match &args.ordered {
-            Some(ordered) => ordered.agents()?,
-            None => of_options(&state, args)?,
-        };
-        agents.sort_by_key(|(_, agent)| agent.id);
-        if agents.windows(2).any(|pair| pair[0].1.id == pair[1].1.id) {
-            let cause = anyhow!("--active and --passive are the same agent");
-            return Err(Failure::usage(cause).hint("the cases with two peers need two of them"));
-        }
-        let two_peers = |case: &&Case| case.flows().iter().any(|flow| flow.peer == Role::Passive);
-        if let Some(case) = plan.cases.iter().find(two_peers).filter(|_| args.passive.is_none()) {
-            let cause = anyhow!("case {case} has two peers, and only --active is given");
-            return Err(Failure::usage(cause)
-                .hint("name the second agent with --passive, or choose others with --cases"));
-        }
         Ok(Self {
-            agents,
+            agents: chosen(&state, args, plan)?,
             own: state.identity()?,
             interrupt: interrupt.clone(),
             quiet: args.quiet,
@@ -146,6 +130,31 @@ impl Hosts {
     pub(super) const fn interrupt(&self) -> &Interrupt {
         &self.interrupt
     }
+}
+
+/// The agents of a run, in the order in which their time is asked for, where the plan can be run with them.
+pub(in crate::run) fn chosen(
+    state: &StateDir,
+    args: &RunArgs,
+    plan: &Plan,
+) -> Result<Vec<(Role, NamedAgent)>, Failure> {
+    lasts(plan)?;
+    let mut agents = match &args.ordered {
+        Some(ordered) => ordered.agents()?,
+        None => of_options(state, args)?,
+    };
+    agents.sort_by_key(|(_, agent)| agent.id);
+    if agents.windows(2).any(|pair| pair[0].1.id == pair[1].1.id) {
+        let cause = anyhow!("--active and --passive are the same agent");
+        return Err(Failure::usage(cause).hint("the cases with two peers need two of them"));
+    }
+    let two_peers = |case: &&Case| case.flows().iter().any(|flow| flow.peer == Role::Passive);
+    if let Some(case) = plan.cases.iter().find(two_peers).filter(|_| args.passive.is_none()) {
+        let cause = anyhow!("case {case} has two peers, and only --active is given");
+        return Err(Failure::usage(cause)
+            .hint("name the second agent with --passive, or choose others with --cases"));
+    }
+    Ok(agents)
 }
 
 /// The agents that the command line names.
