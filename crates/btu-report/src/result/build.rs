@@ -13,6 +13,8 @@ use super::cells;
 use super::host::fact_text;
 use super::host::host_line;
 
+const NO_NOTE: &str = "none was given (--note), or btu redact left it out";
+
 /// The result of a run, for programs.
 pub fn result(journal: &Journal, analysis: &Analysis) -> ResultDocument {
     let plan = &journal.plan;
@@ -42,10 +44,7 @@ pub fn result(journal: &Journal, analysis: &Analysis) -> ResultDocument {
         price_reason: why_no(hosts.price.as_ref(), "none was given (--price)"),
         price: hosts.price.clone(),
         marks: hosts.marks.clone(),
-        note_reason: why_no(
-            hosts.note.as_ref(),
-            "none was given (--note), or btu redact left it out",
-        ),
+        note_reason: why_no(hosts.note.as_ref(), NO_NOTE),
         note: hosts.note.clone(),
         passes: analysis.complete_passes,
         complete: analysis.complete,
