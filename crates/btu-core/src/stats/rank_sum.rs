@@ -34,24 +34,22 @@ fn exact(n: usize, m: usize, wins: f64) -> f64 {
     reached.map(|(_, orders)| *orders).sum::<f64>() / total
 }
 
-/// How many orders of `n` and `m` values have each number of wins: the largest value is of the
-/// first, and wins over all `m`, or of the second: f(n, m, u) = f(n - 1, m, u - m) + f(n, m - 1, u).
+/// How many orders of `n` and `m` values have each number of wins: the coefficients of the Gaussian binomial
+/// of n + m over n, the product of (1 - q^(m + i)) / (1 - q^i) for i from 1 to n (Andrews, "The Theory of
+/// Partitions", 1976, chapter 3). After each factor they are those of `i` and `m` values, whole numbers that
+/// a float holds.
 fn orders(n: usize, m: usize) -> Vec<f64> {
-    let mut rows = vec![vec![1.0]; m + 1];
-    for of_first in 1..=n {
-        rows[0] = vec![1.0];
-        for of_second in 1..=m {
-            let mut row = vec![0.0; of_first * of_second + 1];
-            for (u, orders) in rows[of_second].iter().enumerate() {
-                row[u + of_second] += orders;
-            }
-            for (u, orders) in rows[of_second - 1].iter().enumerate() {
-                row[u] += orders;
-            }
-            rows[of_second] = row;
+    let mut orders = vec![0.0; n * m + 1];
+    orders[0] = 1.0;
+    for i in 1..=n {
+        for u in (m + i..orders.len()).rev() {
+            orders[u] -= orders[u - m - i];
+        }
+        for u in i..orders.len() {
+            orders[u] += orders[u - i];
         }
     }
-    rows.swap_remove(m)
+    orders
 }
 
 /// The largest n x m whose orders are counted.
@@ -72,6 +70,7 @@ mod tests {
     #[test]
     fn orders_of_two_against_two() {
         assert_eq!(orders(2, 2), [1.0, 1.0, 2.0, 1.0, 1.0]);
+        assert_eq!(orders(3, 2), orders(2, 3));
         assert!(
             (mann_whitney_greater(&[1.0, 4.0], &[2.0, 3.0]).unwrap() - 4.0 / 6.0).abs() < 1e-12
         );
