@@ -1,7 +1,5 @@
 //! What an exchange is expected to take: a + b n, corrected by what was seen.
 
-use std::collections::BTreeMap;
-
 use super::super::configuration::size_f64;
 use super::super::curve::Line;
 use crate::units::Bytes;
@@ -9,41 +7,86 @@ use crate::units::Bytes;
 /// What is known of the exchanges of one configuration, in nanoseconds.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CostModel {
-    seen: BTreeMap<Bytes, f64>,
+    /// By size, ascending.
+    seen: Vec<Seen>,
+}
+
+/// What the exchanges of a size took.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    size: Bytes,
+    time: f64,
+    /// The least time of all larger sizes. Each visit asks for it several times, and what is learned changes it
+    /// for few.
+    least_above: f64,
 }
 
 impl CostModel {
     /// An exchange of `size` took this long.
     pub(super) fn learn(&mut self, size: Bytes, exchange_ns: f64) {
         if exchange_ns > 0.0 && exchange_ns.is_finite() {
-            self.seen.insert(size, exchange_ns);
+            let at = match self.find(size) {
+                Ok(at) => at,
+                Err(at) => {
+                    let new = Seen { size, time: exchange_ns, least_above: self.least_from(at) };
+                    self.seen.insert(at, new);
+                    at
+                }
+            };
+            self.seen[at].time = exchange_ns;
+            self.tell_smaller(at);
         }
     }
 
     /// What an exchange of `size` will take: what it took, else what the line through the others
     /// says, else a guess.
     pub(super) fn exchange_ns(&self, size: Bytes) -> f64 {
-        let known = self.seen.get(&size).copied();
+        let known = self.find(size).ok().map(|at| self.seen[at].time);
         known.or_else(|| self.line_at(size)).unwrap_or_else(|| self.guess(size)).max(1.0)
     }
 
     /// The bound above which an exchange is far slower than a larger block: no cost per byte
     /// explains that.
     pub(super) fn slow_above_ns(&self, size: Bytes) -> Option<f64> {
-        let larger = self.seen.iter().filter(|(other, _)| **other > size).map(|(_, time)| *time);
-        larger.min_by(f64::total_cmp).map(|clean| SLOW_RATIO * clean)
+        let clean = match self.find(size) {
+            Ok(at) => self.seen[at].least_above,
+            Err(at) => self.least_from(at),
+        };
+        clean.is_finite().then_some(SLOW_RATIO * clean)
     }
 
     /// True for a size that was seen far slower than a larger one.
     pub(super) fn is_slow(&self, size: Bytes) -> bool {
-        let seen = self.seen.get(&size).zip(self.slow_above_ns(size));
-        seen.is_some_and(|(time, bound)| *time > bound)
+        let seen = self.find(size).map(|at| self.seen[at]);
+        seen.is_ok_and(|seen| seen.time > SLOW_RATIO * seen.least_above)
+    }
+
+    /// Where this size is, or belongs.
+    fn find(&self, size: Bytes) -> Result<usize, usize> {
+        self.seen.binary_search_by_key(&size, |seen| seen.size)
+    }
+
+    /// The least time of the sizes from this place on.
+    fn least_from(&self, at: usize) -> f64 {
+        self.seen.get(at).map_or(f64::INFINITY, |seen| seen.time.min(seen.least_above))
+    }
+
+    /// Tells the sizes below this place of what is above them, up to one for which nothing changes.
+    fn tell_smaller(&mut self, at: usize) {
+        let mut least = self.least_from(at);
+        for seen in self.seen[..at].iter_mut().rev() {
+            if seen.least_above.total_cmp(&least).is_eq() {
+                return;
+            }
+            seen.least_above = least;
+            least = least.min(seen.time);
+        }
     }
 
     /// The guess, scaled by the size that was seen first; unscaled where nothing was.
     fn guess(&self, size: Bytes) -> f64 {
         let prior = |size: Bytes| PRIOR_NS + PRIOR_NS_PER_BYTE * size_f64(size);
-        let scale = self.seen.iter().next().map_or(1.0, |(seen, time)| time / prior(*seen));
+        let scale = self.seen.first().map_or(1.0, |seen| seen.time / prior(seen.size));
         prior(size) * scale
     }
 
@@ -56,14 +99,9 @@ impl CostModel {
 
     /// The sizes that are not slow, with their times.
     fn clean(&self) -> Vec<(f64, f64)> {
-        let (mut least, mut clean) = (f64::INFINITY, Vec::new());
-        for (size, time) in self.seen.iter().rev() {
-            if *time <= SLOW_RATIO * least {
-                clean.push((size_f64(*size), *time));
-            }
-            least = least.min(*time);
-        }
-        clean
+        let clean =
+            self.seen.iter().rev().filter(|seen| seen.time <= SLOW_RATIO * seen.least_above);
+        clean.map(|seen| (size_f64(seen.size), seen.time)).collect()
     }
 }
 
@@ -104,5 +142,22 @@ mod tests {
         assert!(!model.is_slow(Bytes::new(16)) && !model.is_slow(Bytes::new(8 << 20)));
         assert!((model.slow_above_ns(Bytes::new(100)).unwrap() - 420_000.0).abs() < 1.0);
         assert_eq!(model.slow_above_ns(Bytes::new(8 << 20)), None);
+    }
+
+    /// Whatever is learned in whatever order, the bound of a size is that of the fastest larger one.
+    #[test]
+    fn bounds_are_those_of_the_fastest_larger_block_after_each_visit() {
+        let mut model = CostModel::default();
+        let mut last = [None; 7];
+        for step in 0..200_u64 {
+            let (size, time) = (step * 5 % 7, 1.0 + size_f64(Bytes::new(step * step * 31 % 17)));
+            model.learn(Bytes::new(size), time);
+            last[usize::try_from(size).unwrap()] = Some(time);
+            for below in 0..7 {
+                let larger = last[below + 1..].iter().flatten().copied().min_by(f64::total_cmp);
+                let found = model.slow_above_ns(Bytes::new(below as u64));
+                assert_eq!(found, larger.map(|time| SLOW_RATIO * time), "step {step}: {below}");
+            }
+        }
     }
 }
