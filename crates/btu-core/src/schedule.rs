@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use chacha20::ChaCha12Rng;
 use rand::RngExt;
 use rand::SeedableRng;
+use rand_chacha::ChaCha12Rng;
 
 use crate::cell::ActivityName;
 use crate::cell::Cell;

@@ -6,9 +6,9 @@ mod repeats;
 
 use std::collections::BTreeSet;
 
-use chacha20::ChaCha12Rng;
 use rand::RngExt;
 use rand::SeedableRng;
+use rand_chacha::ChaCha12Rng;
 
 use super::*;
 use crate::cell::Role;

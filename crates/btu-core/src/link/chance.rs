@@ -1,8 +1,8 @@
 //! Chance as an argument: one random stream per element, one draw per wire packet.
 
-use chacha20::ChaCha12Rng;
 use rand::Rng as _;
 use rand::SeedableRng as _;
+use rand_chacha::ChaCha12Rng;
 
 use crate::units::Ratio;
 

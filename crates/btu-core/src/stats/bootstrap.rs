@@ -1,8 +1,8 @@
 //! The bootstrap of a composite: whole passes are drawn, never single cells.
 
-use chacha20::ChaCha12Rng;
 use rand::RngExt;
 use rand::SeedableRng;
+use rand_chacha::ChaCha12Rng;
 
 use super::count;
 use super::interval::Interval;

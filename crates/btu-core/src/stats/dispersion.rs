@@ -57,8 +57,8 @@ const ONE_OF_200: f64 = 2.576;
 
 #[cfg(test)]
 mod tests {
-    use chacha20::ChaCha12Rng;
     use rand::SeedableRng;
+    use rand_chacha::ChaCha12Rng;
     use rand_distr::Distribution;
     use rand_distr::Normal;
 

@@ -3,8 +3,8 @@
 //! Nominal coverage is 95 % throughout. The seeds are fixed, so each figure is one number; the
 //! tolerance is what 3 standard errors of that many trials allow.
 
-use chacha20::ChaCha12Rng;
 use rand::SeedableRng;
+use rand_chacha::ChaCha12Rng;
 use rand_distr::Distribution;
 use rand_distr::Normal;
 

@@ -1,7 +1,7 @@
 //! Does one order predict another? Spearman's rank correlation.
 
-use chacha20::ChaCha12Rng;
 use rand::SeedableRng;
+use rand_chacha::ChaCha12Rng;
 
 use super::count;
 use super::interval::Interval;

@@ -1,8 +1,8 @@
 //! Chance as an argument: each parameter of each test draws from a random stream of its own.
 
-use chacha20::ChaCha12Rng;
 use rand::Rng as _;
 use rand::SeedableRng as _;
+use rand_chacha::ChaCha12Rng;
 use statrs::distribution::ContinuousCDF as _;
 use statrs::distribution::Normal;
 

@@ -1,8 +1,8 @@
 //! Rules over repeats where chance makes repeats differ, and where something else does.
 
-use chacha20::ChaCha12Rng;
 use rand::RngExt;
 use rand::SeedableRng;
+use rand_chacha::ChaCha12Rng;
 use rand_distr::Distribution;
 use rand_distr::Exp1;
 use rand_distr::Normal;

@@ -2,9 +2,9 @@
 
 use std::ops::RangeInclusive;
 
-use chacha20::ChaCha12Rng;
 use rand::RngExt;
 use rand::SeedableRng;
+use rand_chacha::ChaCha12Rng;
 
 use super::Candidate;
 use super::Chasm;

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::fmt;
 
-use chacha20::ChaCha12Rng;
 use rand::SeedableRng;
+use rand_chacha::ChaCha12Rng;
 use serde::Deserialize;
 use serde::Serialize;
 

@@ -1,7 +1,7 @@
 //! Noise that is correlated in time, as other work on a machine makes it.
 
-use chacha20::ChaCha12Rng;
 use rand::SeedableRng;
+use rand_chacha::ChaCha12Rng;
 use rand_distr::Distribution;
 use rand_distr::Exp1;
 use rand_distr::StandardNormal;

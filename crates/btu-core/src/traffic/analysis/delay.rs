@@ -18,9 +18,9 @@ pub fn m_d_1(service_s: f64, rho: f64) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use chacha20::ChaCha12Rng;
     use rand::RngExt;
     use rand::SeedableRng;
+    use rand_chacha::ChaCha12Rng;
 
     use super::*;
     use crate::traffic::analysis::figures::Figures;

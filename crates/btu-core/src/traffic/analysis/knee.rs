@@ -160,8 +160,8 @@ const FLOOR: f64 = 0.001;
 
 #[cfg(test)]
 mod tests {
-    use chacha20::ChaCha12Rng;
     use rand::SeedableRng;
+    use rand_chacha::ChaCha12Rng;
     use rand_distr::Distribution;
     use rand_distr::Exp;
     use rand_distr::Normal;

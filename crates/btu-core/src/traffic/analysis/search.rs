@@ -225,9 +225,9 @@ fn rate(value: f64) -> BitRate {
 
 #[cfg(test)]
 mod tests {
-    use chacha20::ChaCha12Rng;
     use rand::RngExt;
     use rand::SeedableRng;
+    use rand_chacha::ChaCha12Rng;
 
     use super::*;
 

@@ -112,8 +112,8 @@ const SHARED: f64 = 0.99;
 
 #[cfg(test)]
 mod tests {
-    use chacha20::ChaCha12Rng;
     use rand::SeedableRng;
+    use rand_chacha::ChaCha12Rng;
     use rand_distr::Distribution;
     use rand_distr::Normal;
 

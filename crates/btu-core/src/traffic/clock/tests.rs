@@ -1,8 +1,8 @@
 //! Two clocks agree within the bound that is said.
 
-use chacha20::ChaCha12Rng;
 use rand::RngExt;
 use rand::SeedableRng;
+use rand_chacha::ChaCha12Rng;
 
 use super::*;
 

@@ -3,9 +3,9 @@
 mod methods;
 mod paired;
 
-use chacha20::ChaCha12Rng;
 use rand::RngExt;
 use rand::SeedableRng;
+use rand_chacha::ChaCha12Rng;
 
 use super::*;
 use crate::cell::Role;
