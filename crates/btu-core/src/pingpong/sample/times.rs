@@ -39,17 +39,19 @@ pub struct Times {
 impl Times {
     /// Folds the times of units in nanoseconds; the first `keep` stay raw.
     pub fn fold(unit_ns: &[u64], batch: u32, keep: usize) -> Self {
+        let mut sorted = unit_ns.to_vec();
+        sorted.sort_unstable();
         let values: Vec<f64> =
-            unit_ns.iter().map(|time| Nanos::new(*time).seconds() * 1e9).collect();
+            sorted.iter().map(|time| Nanos::new(*time).seconds() * 1e9).collect();
         let share = |share| quantile(&values, share).unwrap_or_default();
         let raw_ns = unit_ns[..unit_ns.len().min(keep)].to_vec();
-        let bins = if unit_ns.len() > keep { bins(unit_ns) } else { Vec::new() };
+        let bins = if unit_ns.len() > keep { bins(&sorted) } else { Vec::new() };
         Self {
             n: u64::try_from(unit_ns.len()).unwrap_or(u64::MAX),
             batch: batch.max(1),
             sum_ns: unit_ns.iter().copied().map(Nanos::new).sum(),
-            min_ns: Nanos::new(unit_ns.iter().copied().min().unwrap_or_default()),
-            max_ns: Nanos::new(unit_ns.iter().copied().max().unwrap_or_default()),
+            min_ns: Nanos::new(sorted.first().copied().unwrap_or_default()),
+            max_ns: Nanos::new(sorted.last().copied().unwrap_or_default()),
             p50_ns: share(0.5),
             p99_ns: share(0.99),
             raw_ns,
@@ -88,18 +90,19 @@ impl Times {
     }
 }
 
-/// Bins of three significant digits: (middle, units), ascending (the layout of `HdrHistogram`).
-fn bins(unit_ns: &[u64]) -> Vec<(u64, u64)> {
-    let largest = unit_ns.iter().copied().max().unwrap_or_default().max(2);
-    let Ok(mut histogram) = Histogram::<u64>::new_with_max(largest, 3) else { return Vec::new() };
-    for time in unit_ns {
-        histogram.saturating_record(*time);
+/// Bins of three significant digits of ascending times: (middle, units), ascending (the layout of
+/// `HdrHistogram`, whose thousands of counts would take longer to walk through than the times).
+fn bins(sorted_ns: &[u64]) -> Vec<(u64, u64)> {
+    let Ok(layout) = Histogram::<u64>::new_with_max(2, 3) else { return Vec::new() };
+    let middles = sorted_ns.iter().map(|time| layout.median_equivalent(*time));
+    let mut bins: Vec<(u64, u64)> = Vec::new();
+    for middle in middles {
+        match bins.last_mut() {
+            Some((at, units)) if *at == middle => *units += 1,
+            _ => bins.push((middle, 1)),
+        }
     }
-    let middle = |at| histogram.median_equivalent(at);
-    histogram
-        .iter_recorded()
-        .map(|bin| (middle(bin.value_iterated_to()), bin.count_at_value()))
-        .collect()
+    bins
 }
 
 /// The first middle, then the distance of each to the one before it.
@@ -132,6 +135,23 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn bins_are_those_of_a_histogram_that_counts(
+            mut unit_ns in prop::collection::vec(0..10_000_000_000_u64, 1..40),
+        ) {
+            unit_ns.sort_unstable();
+            let largest = unit_ns.last().copied().unwrap().max(2);
+            let mut histogram = Histogram::<u64>::new_with_max(largest, 3).unwrap();
+            for time in &unit_ns {
+                histogram.record(*time).unwrap();
+            }
+            let recorded = histogram.iter_recorded();
+            let wanted: Vec<(u64, u64)> = recorded
+                .map(|bin| (histogram.median_equivalent(bin.value_iterated_to()), bin.count_at_value()))
+                .collect();
+            prop_assert_eq!(bins(&unit_ns), wanted);
+        }
+
         #[test]
         fn a_histogram_keeps_every_unit_within_a_thousandth(
             unit_ns in prop::collection::vec(1..10_000_000_000_u64, 1..200),
