@@ -10,6 +10,7 @@ use rand_distr::StandardNormal;
 use rand_distr::StudentT;
 
 use super::*;
+use crate::analysis::AbnormalCell;
 use crate::analysis::abnormal_cells;
 use crate::cell::Cell;
 
@@ -124,12 +125,12 @@ fn of_quick_runs(sd: f64, seed: u64, truth: impl Fn(&Cell) -> f64) -> Vec<(Strin
         }
     }
     let few = ["dip", "asymmetry", "activity-outlier"];
-    let of_cell = |cell: &crate::analysis::CellSummary| {
-        let names = cell.flags.iter().map(|flag| flag.name.clone());
+    let of_cell = |found: &AbnormalCell| {
+        let names = found.why.iter().map(|flag| flag.name.clone());
         let names = names.filter(|name| few.contains(&name.as_str()));
-        names.map(|name| (name, cell.cell.id())).collect::<Vec<_>>()
+        names.map(|name| (name, found.cell.id())).collect::<Vec<_>>()
     };
-    analyse(&journal).cells.iter().flat_map(of_cell).collect()
+    abnormal_cells(&journal.plan, &journal.records).iter().flat_map(of_cell).collect()
 }
 
 /// Quick runs of a healthy host whose repeats differ by a third: of 240 cells at most one is called abnormal,
