@@ -6,8 +6,6 @@
 mod admission;
 mod shared;
 
-use std::collections::VecDeque;
-
 use crate::capture::Remark;
 use crate::units::BitRate;
 use crate::units::Bytes;
@@ -98,7 +96,7 @@ struct Piece {
 struct Lane {
     ready: Queue,
     /// Lost while another chain was asking; told to this one at its next call.
-    lost: VecDeque<(Packet, Cause)>,
+    lost: Vec<(Packet, Cause)>,
     waiting: u64,
 }
 
@@ -136,7 +134,7 @@ impl Line {
     fn add_lane(&mut self) -> usize {
         self.lanes.push(Lane {
             ready: Queue::new(self.handles),
-            lost: VecDeque::with_capacity(self.handles),
+            lost: Vec::with_capacity(self.handles),
             waiting: 0,
         });
         self.lanes.len() - 1
@@ -154,8 +152,8 @@ impl Line {
     pub(super) fn pop(&mut self, lane: usize, now: Nanos, port: &mut Port<'_>) -> Option<Packet> {
         self.run_until(now, &mut Caller { lane, port });
         let lane = &mut self.lanes[lane];
-        while let Some((packet, cause)) = lane.lost.pop_front() {
-            cause.report(&packet, port);
+        if !lane.lost.is_empty() {
+            lane.tell_losses(port);
         }
         lane.ready.pop(now)
     }
@@ -215,13 +213,22 @@ impl Line {
         if lane == caller.lane {
             cause.report(&packet, caller.port);
         } else {
-            self.lanes[lane].lost.push_back((packet, cause));
+            self.lanes[lane].lost.push((packet, cause));
         }
     }
 
     fn packets_per_piece(&self, size: Bytes) -> u32 {
         let packets = self.quantum.count() / size.count().max(1);
         u32::try_from(packets).unwrap_or(u32::MAX).max(1)
+    }
+}
+
+impl Lane {
+    #[cold]
+    fn tell_losses(&mut self, port: &mut Port<'_>) {
+        for (packet, cause) in self.lost.drain(..) {
+            cause.report(&packet, port);
+        }
     }
 }
 
