@@ -95,11 +95,11 @@ pub(crate) struct WhatArgs {
     #[arg(long, help_heading = "Sizes", conflicts_with_all = ["increment", "perturbation", "table"])]
     pub(super) powers_of_two: bool,
     /// These sizes alone, separated by commas
-    #[arg(long, value_name = "BYTES,...", value_delimiter = ',', help_heading = "Sizes", conflicts_with_all = ["start", "end", "perturbation", "increment", "powers_of_two", "table"])]
+    #[arg(long, value_name = "BYTES,...", value_delimiter = ',', help_heading = "Sizes", conflicts_with_all = ["start", "end", "increment", "powers_of_two", "table"])]
     pub(super) sizes: Vec<Bytes>,
     /// Transport by way to wait and by placement at 8 B, 1400 B and 64 KiB: what waiting costs, what the
     /// protocol, what a second CPU
-    #[arg(long, help_heading = "Sizes", conflicts_with_all = ["wait", "start", "end", "perturbation", "increment"])]
+    #[arg(long, help_heading = "Sizes", conflicts_with_all = ["wait", "start", "end", "increment"])]
     pub(super) table: bool,
     /// What one timed exchange is
     #[arg(
