@@ -77,8 +77,10 @@ impl Failure {
     /// What the reader can do: what the failure says itself, or what helps against its cause everywhere.
     pub(crate) fn remedy(&self) -> Option<&str> {
         let cause = self.cause.chain().find_map(|cause| cause.downcast_ref::<io::Error>());
+        // What only a privilege allows (EPERM) has remedies of its own, and no other place helps.
+        let is_closed = cause.and_then(io::Error::raw_os_error) == Some(EACCES);
         let general = match cause.map(io::Error::kind) {
-            Some(ErrorKind::PermissionDenied) => {
+            Some(ErrorKind::PermissionDenied) if is_closed => {
                 Some("this user may not: name another place, or give it the right")
             }
             Some(ErrorKind::ReadOnlyFilesystem) => Some("name a place that can be written"),
@@ -108,3 +110,6 @@ impl From<Exit> for ExitCode {
         Self::from(exit as u8)
     }
 }
+
+/// `asm-generic/errno-base.h`
+const EACCES: i32 = 13;

@@ -5,6 +5,7 @@ use std::ops::RangeBounds;
 use super::AloneRun;
 use super::CountedRun;
 use super::INCOMPLETE_PASS;
+use crate::cell::ActivityName;
 use crate::journal::EventRecord;
 use crate::journal::Journal;
 use crate::sample::Flag;
@@ -119,9 +120,9 @@ impl Grounds<'_> {
         let lacks = |run: &&CountedRun<'_>| {
             run.scored.activity_rate_per_s.is_some() && run.scored.slowdown.is_none()
         };
-        let mut runs_of: Vec<((u32, &str), usize)> = Vec::new();
+        let mut runs_of: Vec<((u32, &ActivityName), usize)> = Vec::new();
         for run in self.runs.iter().filter(lacks) {
-            let base = (run.scored.pass, run.scored.cell.activity.as_str());
+            let base = (run.scored.pass, &run.scored.cell.activity);
             match runs_of.iter_mut().find(|(known, _)| *known == base) {
                 Some((_, runs)) => *runs += 1,
                 None => runs_of.push((base, 1)),
@@ -133,11 +134,9 @@ impl Grounds<'_> {
         (n > 0).then(|| format!("{runs} {}: {bases}", agreeing(n, "have no slowdown")))
     }
 
-    fn no_base(&self, ((pass, activity), runs): ((u32, &str), usize)) -> String {
-        let alone =
-            self.bases.iter().find(|base| base.pass == pass && base.activity.as_str() == activity);
-        let what =
-            if alone.is_some_and(AloneRun::has_failed) { "failed" } else { "was not measured" };
+    fn no_base(&self, ((pass, activity), runs): ((u32, &ActivityName), usize)) -> String {
+        let failed = AloneRun::of(self.bases, pass, activity).is_some_and(AloneRun::has_failed);
+        let what = if failed { "failed" } else { "was not measured" };
         format!("{activity} alone {what} in pass {pass} ({})", several(runs, "run"))
     }
 

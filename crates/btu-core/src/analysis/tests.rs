@@ -159,6 +159,13 @@ fn without_bases_there_is_a_score_and_no_penalty() {
     assert!(found.penalty_percent.reason.is_some());
     assert!(found.penalty_classic_percent.reason.is_some());
     assert_reason(&found, "4 runs have no slowdown: cpu alone was not measured in pass 1");
+    let mut journal = passes(&[1, 1]);
+    journal.records.retain(|record| !matches!(record, Record::Alone(_)));
+    assert_reason(
+        &analyse(&journal),
+        "8 runs have no slowdown: cpu alone was not measured in pass 1 (4 runs); cpu alone was not \
+         measured in pass 2 (4 runs)",
+    );
 }
 
 /// The connection of ftp is reset after an eighth of the window: its units so far stand over all of it.
@@ -382,6 +389,7 @@ fn a_result_without_a_complete_pass_is_partial_and_still_has_figures() {
     assert_close(found.btu_mbps.value, 6.0);
     assert!(found.partial);
     assert_eq!(found.btu_idle_mbps.reason.as_deref(), Some("no baseline cells"));
+    assert_eq!(found.share_of_idle.reason.as_deref(), Some("no pass is complete"));
     assert_eq!(
         found.btu_mbps.ci95_reason.as_deref(),
         Some("no complete pass: over some of the cells")

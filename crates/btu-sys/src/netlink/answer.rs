@@ -8,6 +8,10 @@ use super::Mac;
 use super::Qdisc;
 use super::RootCounters;
 use super::Way;
+use super::message::UP;
+use super::shaping::ACTIONS;
+use super::shaping::INGRESS_HOOK;
+use super::shaping::ROOT;
 use super::wire;
 use super::wire::Message;
 
@@ -76,7 +80,7 @@ pub(super) fn qdisc(answer: &Message) -> Option<Qdisc> {
     let (header, attributes) = parts::<TC_HEADER>(answer, libc::RTM_NEWQDISC)?;
     let place = match wire::u32_at(header, 12)? {
         UNSPECIFIED | ROOT => "root".to_owned(),
-        INGRESS => "ingress".to_owned(),
+        INGRESS_HOOK => "ingress".to_owned(),
         // The major number is one that the kernel gave, and tells nothing.
         class => format!(":{:x}", class & 0xffff),
     };
@@ -126,16 +130,10 @@ const LINK_HEADER: usize = 16;
 const ROUTE_HEADER: usize = 12;
 /// `struct tcmsg`: family, index, handle, parent, info.
 const TC_HEADER: usize = 20;
-/// `IFF_UP`
-const UP: u32 = 1;
 /// `IFLA_XDP_PROG_ID`
 const XDP_PROGRAM: u16 = 4;
-// `linux/pkt_sched.h`
+/// `TC_H_UNSPEC`
 const UNSPECIFIED: u32 = 0;
-const ROOT: u32 = u32::MAX;
-const INGRESS: u32 = 0xffff_fff1;
-/// `TCA_U32_ACT`
-const ACTIONS: u16 = 7;
 /// `TCA_ACT_STATS`
 const ACTION_STATS: u16 = 4;
 /// `TCA_STATS_BASIC`: bytes, packets.

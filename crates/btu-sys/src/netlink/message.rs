@@ -155,7 +155,7 @@ const INET: u8 = 2;
 /// `AF_INET6`
 const INET6: u8 = 10;
 /// `IFF_UP`
-const UP: u32 = 1;
+pub(super) const UP: u32 = 1;
 /// `VETH_INFO_PEER`
 const PEER: u16 = 1;
 /// `IFLA_MACVLAN_MODE`

@@ -165,15 +165,15 @@ const TICK_NS: u64 = 64;
 /// `TCA_NETEM_RATE`
 const RATE: u16 = 6;
 /// `TC_H_ROOT`
-const ROOT: u32 = u32::MAX;
+pub(super) const ROOT: u32 = u32::MAX;
 /// `ffff:`, the handle of every ingress.
 const INGRESS: u32 = 0xffff_0000;
 /// `TC_H_INGRESS`, where it hangs.
-const INGRESS_HOOK: u32 = 0xffff_fff1;
+pub(super) const INGRESS_HOOK: u32 = 0xffff_fff1;
 /// `TCA_U32_SEL`
 const SELECT: u16 = 5;
 /// `TCA_U32_ACT`
-const ACTIONS: u16 = 7;
+pub(super) const ACTIONS: u16 = 7;
 /// `TCA_MIRRED_PARMS`
 const PARAMETERS: u16 = 2;
 /// `TC_ACT_STOLEN`
