@@ -9,6 +9,7 @@ mod asymmetry;
 mod base_disturbed;
 mod blackbox_limited;
 mod clock_difference;
+mod cpu_quota;
 mod dip;
 mod evidence;
 mod faster_loaded;
@@ -46,6 +47,7 @@ pub static RULES: &[Rule] = &[
     base_disturbed::RULE,
     blackbox_limited::RULE,
     clock_difference::RULE,
+    cpu_quota::RULE,
     faster_loaded::RULE,
     few_units::RULE,
     foreign_cpu::RULE,

@@ -18,6 +18,7 @@ mod wait;
 pub mod activity;
 pub mod cellrun;
 pub mod comm;
+pub mod control_group;
 pub mod disclosure;
 pub mod door;
 mod error;

@@ -5,6 +5,7 @@ pub(crate) mod cpu;
 pub mod drift;
 mod others;
 mod protocol;
+mod quota;
 
 use std::collections::BTreeMap;
 
@@ -41,7 +42,7 @@ pub enum Figure {
 
 /// Every probe.
 pub static PROBES: &[&dyn Probe] =
-    &[&cpu::CpuTime, &drift::Drift, &others::OtherProcesses, &protocol::Protocol];
+    &[&cpu::CpuTime, &quota::CpuQuota, &drift::Drift, &others::OtherProcesses, &protocol::Protocol];
 
 /// A reading of every probe.
 #[derive(Debug)]

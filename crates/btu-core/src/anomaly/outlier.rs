@@ -63,6 +63,7 @@ fn hints(run: &CountedRun<'_>) -> Vec<String> {
     [
         retransmissions::unexplained(run),
         hint(share(host.steal_ns), 1.0, "of the window stolen by the hypervisor"),
+        hint(share(host.throttled_ns), 1.0, "of the window stopped by a CPU quota"),
         hint(share(host.foreign_cpu_ns), 2.0, "of a CPU used by other programs"),
         hint(Some(waited), 5.0, "of the window waiting for a CPU"),
     ]

@@ -287,6 +287,16 @@ fn two_clocks_that_disagree_are_flagged() {
 }
 
 #[test]
+fn a_cpu_quota_that_stopped_the_host_is_told_and_repeats_nothing() {
+    let stopped = |ms: u64| after(|sample| sample.host.throttled_ns = Some(Nanos::from_millis(ms)));
+    let sentence = "a CPU quota stopped the host's programs for 43.0 % > 1 % of the window";
+    assert_said(&stopped(430), "cpu-quota", sentence);
+    assert_eq!(said(&stopped(10), "cpu-quota"), None);
+    let host = HostSample { throttled_ns: Some(Nanos::from_secs(1)), ..HostSample::default() };
+    assert_eq!(disturbance(&host), None);
+}
+
+#[test]
 fn remarks_on_the_host_have_their_limits() {
     let host = |steal: u64, foreign: u64| {
         after(|sample| {

@@ -34,6 +34,8 @@ pub struct Evidence {
     pub steal: Option<Nanos>,
     /// CPU time in softirqs.
     pub softirq: Option<Nanos>,
+    /// Time in which a CPU quota stopped the programs of the host under test, all CPUs together.
+    pub throttled: Option<Nanos>,
     /// Packets that the emulator dropped because it was asked to.
     pub asked_drops: Option<u64>,
     /// Packets that found its queue full.
@@ -139,6 +141,7 @@ impl Evidence {
             idle: sample.host.idle_ns,
             steal: sample.host.steal_ns,
             softirq: sample.host.softirq_ns,
+            throttled: sample.host.throttled_ns,
             ..Self::default()
         };
         let connections = sample.comm.iter().flat_map(|comm| &comm.connections);

@@ -44,9 +44,21 @@ pub(super) fn starved(
     figures.extend(ran.map(|ran| Figure::new("CPU used", ran, "%")));
     figures.push(Figure::new("the path stood still", idle * 100.0, "%"));
     let ran = ran.map(|ran| format!(" and ran {ran:.0} %")).unwrap_or_default();
-    let sentence = format!("the {which} thread waited for a CPU {waited:.0} % of the time{ran}");
+    let stopped = stopped(seen);
+    figures.extend(stopped.map(|stopped| Figure::new("stopped by a CPU quota", stopped, "%")));
+    let why = stopped.map(|stopped| format!("; a CPU quota stopped its host for {stopped:.0} %"));
+    let why = why.unwrap_or_default();
+    let sentence =
+        format!("the {which} thread waited for a CPU {waited:.0} % of the time{ran}{why}");
     let confidence = if lost >= 0.3 { Confidence::High } else { Confidence::Medium };
     Some(Finding { share: lost, confidence, sentence, figures })
+}
+
+/// How many percent of the time a quota stopped the host under test, where that is more than a slip.
+fn stopped(seen: &Seen<'_>) -> Option<f64> {
+    let (stopped, elapsed) =
+        (seen.evidence.throttled?.seconds(), seen.evidence.host_elapsed.seconds());
+    (stopped >= elapsed * LEAST_STOPPED && elapsed > 0.0).then(|| stopped / elapsed * 100.0)
 }
 
 /// The share of the time that this cost, if it is starved.
@@ -71,3 +83,4 @@ const LEAST_WAIT: Nanos = Nanos::from_millis(30);
 /// Of what it wanted: one rival of its own kind takes half.
 const LEAST_PART: f64 = 0.4;
 const MOST_OF_THE_TIME: f64 = 0.5;
+const LEAST_STOPPED: f64 = 0.01;

@@ -339,6 +339,26 @@ fn threads_that_get_no_cpu_and_time_that_was_stolen() {
     }
 }
 
+/// A thread that a quota stops waits for a CPU like any other: the sentence says why.
+#[test]
+fn a_thread_that_a_quota_stopped_is_starved_by_it() {
+    let evidence = |stopped| {
+        let throttled = Some(Nanos::from_millis(stopped));
+        of_a_second(Evidence {
+            throttled,
+            sender: thread(Role::Test, 50, 40),
+            ..Evidence::default()
+        })
+    };
+    let sentence = |stopped| {
+        let model = healthy(&mut ChaCha12Rng::seed_from_u64(1));
+        said(model, &evidence(stopped)).into_iter().map(|found| found.sentence).collect::<Vec<_>>()
+    };
+    let waited = "the sending thread waited for a CPU 50 % of the time and ran 40 %";
+    assert_eq!(sentence(0), [waited]);
+    assert_eq!(sentence(480), [format!("{waited}; a CPU quota stopped its host for 48 %")]);
+}
+
 /// A thread that waits behind interrupts, or one that is seldom needed while the path is full, costs
 /// nothing: nor does a tick of stolen time, nor packet work while a CPU is idle.
 #[test]

@@ -12,6 +12,8 @@ pub struct HostSample {
     pub elapsed_ns: Nanos,
     /// CPU time taken by the hypervisor, all CPUs together.
     pub steal_ns: Option<Nanos>,
+    /// Time in which the CPU quota of a control group stopped what it holds, all CPUs together.
+    pub throttled_ns: Option<Nanos>,
     /// CPU time used by processes that are not ours, all CPUs together.
     pub foreign_cpu_ns: Option<Nanos>,
     /// CPU time idle, all CPUs together.

@@ -8,7 +8,11 @@ use btu_sys::clock::Discipline;
 use super::Group;
 use super::Source;
 use super::table;
+use crate::control_group::ControlGroups;
+use crate::control_group::Quota;
+use crate::control_group::Version;
 use crate::files::Files;
+use crate::files::unavailable;
 
 /// The group `system`.
 #[derive(Debug)]
@@ -25,12 +29,38 @@ impl Group for System {
 
     fn facts(&self, files: &Files) -> BTreeMap<String, Fact> {
         let mut facts = table(files, ROWS);
+        facts.extend(limits(files));
         facts.extend(clock(files));
         let library = btu_sys::library::version().filter(|_| files.is_host());
         let library = library.map_or_else(|| Fact::unavailable("it does not say"), Fact::known);
         facts.insert("c_library".to_owned(), library);
         facts
     }
+}
+
+/// What the control groups leave to this process, whichever version they have.
+fn limits(files: &Files) -> [(String, Fact); 3] {
+    let read = |path: &str| files.text(path);
+    let of = |controller, told: &dyn Fn(&ControlGroups) -> Fact| {
+        ControlGroups::with(controller, &read)
+            .map_or_else(|error| unavailable(&error), |all| told(&all))
+    };
+    let quota = |groups: &ControlGroups| match groups.quota(&read) {
+        Some(Quota { quota_us, period_us }) => Fact::known(format!("{quota_us} {period_us}")),
+        None => Fact::known("max"),
+    };
+    let own = |one: &'static str, two: &'static str| {
+        move |groups: &ControlGroups| {
+            let name = if groups.version == Version::One { one } else { two };
+            files.fact(&groups.own_file(name))
+        }
+    };
+    [
+        ("cgroup_cpu_max", of("cpu", &quota)),
+        ("cgroup_cpuset", of("cpuset", &own("cpuset.effective_cpus", "cpuset.cpus.effective"))),
+        ("cgroup_memory_max", of("memory", &own("memory.limit_in_bytes", "memory.max"))),
+    ]
+    .map(|(name, fact)| (name.to_owned(), fact))
 }
 
 /// How the clock of the day is kept right.
@@ -52,9 +82,6 @@ fn clock(files: &Files) -> [(String, Fact); 3] {
 const ROWS: &[(&str, Source)] = &[
     ("bios_version", Source::File("/sys/class/dmi/id/bios_version")),
     ("boot_command_line", Source::File("/proc/cmdline")),
-    ("cgroup_cpu_max", Source::File("/sys/fs/cgroup/cpu.max")),
-    ("cgroup_cpuset", Source::File("/sys/fs/cgroup/cpuset.cpus.effective")),
-    ("cgroup_memory_max", Source::File("/sys/fs/cgroup/memory.max")),
     (
         "clock_source",
         Source::File("/sys/devices/system/clocksource/clocksource0/current_clocksource"),

@@ -46,6 +46,8 @@ impl Default for Described {
         let files = BTreeMap::from([
             ("/sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n"),
             ("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n"),
+            ("/proc/self/mountinfo", "30 24 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"),
+            ("/proc/self/cgroup", "0::/\n"),
             ("/sys/fs/cgroup/cpu.max", "max 100000\n"),
             ("/proc/sys/kernel/osrelease", "6.18.44-cloud\n"),
             ("/proc/loadavg", "0.10 0.05 0.01 1/100 4242\n"),
@@ -224,7 +226,10 @@ const FORCED: &[Forced] = &[
         take: |m| { m.files.insert("/sys/fs/cgroup/cpu.max", "50000 100000\n"); },
         cause: "control group", remedy: "without --cpus" },
     Forced { check: "cpu-quota", status: Status::Limited,
-        take: |m| { m.files.remove("/sys/fs/cgroup/cpu.max");
+        take: |m| {
+            m.files.insert("/proc/self/mountinfo",
+                "30 24 0:26 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n");
+            m.files.insert("/proc/self/cgroup", "1:cpu:/\n");
             m.files.insert("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "150000\n");
             m.files.insert("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n"); },
         cause: "control group", remedy: "without --cpus" },

@@ -48,6 +48,7 @@ mod program;
 #[path = "../../../../fuzz/properties.rs"]
 mod properties;
 mod quick;
+mod quota;
 mod rank;
 mod readme;
 mod redact;

@@ -5,6 +5,7 @@ use crate::doctor::finding::Finding;
 use crate::doctor::machine::Attempt;
 use crate::doctor::machine::Machine;
 use crate::run::shared_emulator;
+use btu_engine::control_group::ControlGroups;
 
 pub(super) static CLOCK_SOURCE: Check = Check {
     name: "clock-source",
@@ -119,21 +120,11 @@ fn judge_clock_source(name: &str) -> Finding {
     )
 }
 
-/// The quota in CPUs, from control groups version 2 or 1; `None` where there is none.
+/// The quota in CPUs; `None` where there is none.
 fn quota(machine: &dyn Machine) -> Option<f64> {
-    if let Ok(text) = machine.file("/sys/fs/cgroup/cpu.max") {
-        let (quota, period) = text.trim().split_once(' ')?;
-        return share(quota, period);
-    }
-    let quota = machine.file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us").ok()?;
-    let period = machine.file("/sys/fs/cgroup/cpu/cpu.cfs_period_us").ok()?;
-    share(quota.trim(), period.trim())
-}
-
-fn share(quota: &str, period: &str) -> Option<f64> {
-    let quota: f64 = quota.parse().ok().filter(|quota| *quota > 0.0)?;
-    let period: f64 = period.parse().ok().filter(|period| *period > 0.0)?;
-    Some(quota / period)
+    let read = |path: &str| machine.file(path);
+    let groups = ControlGroups::with("cpu", &read).ok()?;
+    groups.quota(&read).map(|quota| quota.cpus())
 }
 
 /// Clock sources that user space reads without entering the kernel.
