@@ -48,8 +48,8 @@ pub use terminal::Foreground;
 pub struct Program<'n> {
     /// The program, found by `PATH`, and its arguments.
     pub argv: Vec<OsString>,
-    /// Variables set in addition to the caller's.
-    pub environment: Vec<(OsString, OsString)>,
+    /// Variables that it has otherwise than the caller, who has the rest; one without a value is not there.
+    pub environment: Vec<(OsString, Option<OsString>)>,
     /// The network namespace it runs in; `None` for the caller's.
     pub network: Option<BorrowedFd<'n>>,
     /// Where its standard output goes.

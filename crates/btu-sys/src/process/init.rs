@@ -180,7 +180,13 @@ fn dead_children() -> nix::Result<SignalFd> {
 fn spawn(program: &Program<'_>) -> io::Result<Pid> {
     let (name, arguments) = program.argv.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let mut command = Command::new(name);
-    command.args(arguments).envs(program.environment.iter().cloned());
+    command.args(arguments);
+    for (name, value) in &program.environment {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
     match program.stdin {
         Stdin::Inherited => command.stdin(Stdio::inherit()),
         Stdin::Null => command.stdin(Stdio::null()),

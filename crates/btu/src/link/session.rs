@@ -250,22 +250,10 @@ fn unstartable(cause: &io::Error) -> &'static str {
 
 /// The command, and the far end's server if there is one.
 fn programs<'n>(args: &LinkArgs, command: &[OsString], network: &'n Network) -> Vec<Program<'n>> {
-    let depth = network.around.depth();
-    let variable = |name: &str, value: String| (OsString::from(name), OsString::from(value));
-    let own_server = args.surroundings.far.is_some();
-    let mut environment = vec![
-        variable(network::NEAR, depth.near().to_string()),
-        variable(network::FAR, network.target(own_server)),
-        variable(network::DEPTH, depth.to_string()),
-    ];
-    if let Some(far) = network.target6(own_server) {
-        environment.push(variable(network::NEAR6, depth.near6().to_string()));
-        environment.push(variable(network::FAR6, far));
-    }
     let privileges = if args.surroundings.plain { Privileges::Plain } else { Privileges::Ambient };
     let near = Program {
         argv: command.to_vec(),
-        environment,
+        environment: variables(network, args.surroundings.far.is_some()),
         network: Some(network.around.near().as_fd()),
         stdout: if args.output.json { Stdout::Stderr } else { Stdout::Inherited },
         stdin: Stdin::Inherited,
@@ -279,6 +267,21 @@ fn programs<'n>(args: &LinkArgs, command: &[OsString], network: &'n Network) -> 
         ..near.clone()
     });
     std::iter::once(near).chain(far).collect()
+}
+
+/// What a program finds of its link; nothing of an enclosing one that has more.
+fn variables(network: &Network, own_server: bool) -> Vec<(OsString, Option<OsString>)> {
+    let depth = network.around.depth();
+    let far6 = network.target6(own_server);
+    let near6 = far6.as_ref().map(|_| depth.near6().to_string());
+    let all = [
+        (network::NEAR, Some(depth.near().to_string())),
+        (network::FAR, Some(network.target(own_server))),
+        (network::NEAR6, near6),
+        (network::FAR6, far6),
+        (network::DEPTH, Some(depth.to_string())),
+    ];
+    all.map(|(name, value)| (name.into(), value.map(OsString::from))).into()
 }
 
 /// Files that would mean something else behind the link.

@@ -178,15 +178,26 @@ fn a_directory_with_something_in_it_is_refused() {
 
 #[test]
 fn a_tmpfs_for_the_io_activity_is_refused_unless_allowed() {
+    let stderr = refused_io_directory("/dev/shm");
+    assert!(stderr.contains("tmpfs") && stderr.contains("--allow-tmpfs"), "{stderr}");
+}
+
+#[test]
+fn a_directory_for_io_that_is_not_there_is_named_with_the_remedy() {
+    let stderr = refused_io_directory("/var/tmp/not there");
+    let named = ["--io-dir /var/tmp/not there", "give a directory that is there"];
+    assert!(named.iter().all(|part| stderr.contains(part)), "{stderr}");
+}
+
+/// What a run says that is refused since the activity `io` cannot work there.
+fn refused_io_directory(io_dir: &str) -> String {
     let dir = tempfile::tempdir().unwrap();
     let mut command = btu();
-    command
-        .args(["run", "--activities", "io", "--io-dir", "/dev/shm", "--plan"])
-        .arg(tiny_plan(dir.path()));
-    let run = command.arg("--out").arg(dir.path().join("r")).output().unwrap();
-    let stderr = said(&run);
-    assert_eq!(run.status.code(), Some(2), "{stderr}");
-    assert!(stderr.contains("tmpfs") && stderr.contains("--allow-tmpfs"), "{stderr}");
+    command.args(["run", "--activities", "io", "--io-dir", io_dir, "--plan"]);
+    let run = command.arg(tiny_plan(dir.path())).arg("--out").arg(dir.path().join("r")).output();
+    let run = run.unwrap();
+    assert_eq!(run.status.code(), Some(2), "{}", said(&run));
+    said(&run)
 }
 
 #[test]
@@ -490,7 +501,7 @@ pub(crate) fn nothing_survives(user: users::User, run: &mut Child, out: &Path) {
     let mut namespaces = namespaces_of(&run.id().to_string());
     namespaces.retain(|one| !own.contains(one));
     assert!(namespaces.len() >= 2, "{user:?}: the hosts of the testbed: {namespaces:?}");
-    let inside = Inside { namespaces, marker: out.display().to_string() };
+    let inside = Inside::of(namespaces, out.display().to_string());
     assert!(!inside.survivors().is_empty(), "the test sees nothing");
     run.kill().unwrap();
     run.wait().unwrap();

@@ -2,8 +2,10 @@
 
 use std::fmt;
 use std::fs;
+use std::fs::File;
 use std::io::BufRead;
 use std::io::BufReader;
+use std::path::PathBuf;
 use std::process::Stdio;
 
 use super::need_namespaces;
@@ -16,24 +18,28 @@ use crate::wait::wait_until;
 /// Namespaces of a command, as the kernel names them: `net:[4026532000]`.
 #[derive(Debug)]
 pub(crate) struct Inside {
-    pub(crate) namespaces: Vec<String>,
+    namespaces: Vec<String>,
     /// Stands in the arguments of each process.
-    pub(crate) marker: String,
+    marker: String,
+    /// The kernel gives the names of those that are gone to new ones, another test's: what is held stays.
+    _held: Vec<File>,
 }
 
 impl Inside {
+    /// Of processes that still run.
+    pub(crate) fn of(namespaces: Vec<String>, marker: String) -> Self {
+        let held = processes().flat_map(|number| held(&number, &namespaces)).collect();
+        Self { namespaces, marker, _held: held }
+    }
+
     /// Processes of which a thread lives in one of the namespaces, or that carry the marker.
     pub(crate) fn survivors(&self) -> Vec<String> {
-        let processes = fs::read_dir("/proc").unwrap().flatten();
-        let alive = processes.filter_map(|entry| {
-            let folder = entry.path();
-            let number = entry.file_name().into_string().ok()?;
-            number.parse::<u32>().ok()?;
-            let arguments = fs::read_to_string(folder.join("cmdline")).unwrap_or_default();
+        let alive = processes().filter_map(|number| {
+            let arguments = arguments_of(&number);
             let namespaces = namespaces_of(&number);
             let lives_there = namespaces.iter().any(|found| self.namespaces.contains(found));
             let ours = lives_there || arguments.contains(&self.marker);
-            ours.then(|| format!("{number} {}", arguments.replace('\0', " ")))
+            ours.then(|| format!("{number} {arguments}"))
         });
         alive.collect()
     }
@@ -45,17 +51,42 @@ impl Inside {
     }
 }
 
+/// Every process by its number.
+fn processes() -> impl Iterator<Item = String> {
+    let names = fs::read_dir("/proc").unwrap().flatten();
+    let names = names.filter_map(|entry| entry.file_name().into_string().ok());
+    names.filter(|name| name.parse::<u32>().is_ok())
+}
+
+/// Those of a process, with a space between them; nothing where it has ended.
+fn arguments_of(process: &str) -> String {
+    let arguments = fs::read_to_string(format!("/proc/{process}/cmdline"));
+    arguments.unwrap_or_default().replace('\0', " ")
+}
+
 /// The network and process namespaces that the threads of a process live in, each once.
 pub(crate) fn namespaces_of(process: &str) -> Vec<String> {
-    let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
-    let links = threads.flat_map(|thread| {
-        ["net", "pid"].map(|kind| fs::read_link(thread.path().join("ns").join(kind)))
-    });
-    let names = links.filter_map(|link| link.ok()?.into_os_string().into_string().ok());
-    let mut names: Vec<String> = names.collect();
+    let mut names: Vec<String> = links_of(process).map(|(_, name)| name).collect();
     names.sort();
     names.dedup();
     names
+}
+
+/// These namespaces of a process, open: none of them ends before its file does.
+fn held(process: &str, namespaces: &[String]) -> Vec<File> {
+    let wanted = links_of(process).filter(|(_, name)| namespaces.contains(name));
+    wanted.filter_map(|(link, _)| File::open(link).ok()).collect()
+}
+
+/// Where the kernel shows the namespaces of each thread of a process, and what it calls them.
+fn links_of(process: &str) -> impl Iterator<Item = (PathBuf, String)> {
+    let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+    let links =
+        threads.flat_map(|thread| ["net", "pid"].map(|kind| thread.path().join("ns").join(kind)));
+    links.filter_map(|link| {
+        let name = fs::read_link(&link).ok()?.into_os_string().into_string().ok()?;
+        Some((link, name))
+    })
 }
 
 /// No device that this program made is left on the machine itself.
@@ -82,7 +113,7 @@ fn nothing_survives(user: User, command: &mut std::process::Command, marker: Str
     let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
     let namespaces: Vec<String> = lines.take_while(|line| line != "ready").collect();
     assert!(namespaces.len() >= 2, "{user:?}: {namespaces:?}");
-    let inside = Inside { namespaces, marker };
+    let inside = Inside::of(namespaces, marker);
     assert!(inside.survivors().len() >= 3, "the test sees nothing: {:?}", inside.survivors());
     child.kill().unwrap();
     child.wait().unwrap();
@@ -125,11 +156,9 @@ fn the_commands_end_ends_what_it_left_behind() {
     need_namespaces!();
     for (user, number) in users::users().into_iter().zip(5..) {
         let marker = format!("{}{number}", 700_000 + std::process::id());
-        let script =
-            format!("setsid sleep {marker} & readlink /proc/self/ns/net /proc/self/ns/pid; exit 5");
-        let output = users::expect_status(&mut link(user, &[], &script), 5);
-        let namespaces = users::text(&output.stdout).lines().map(str::to_owned).collect();
-        let inside = Inside { namespaces, marker };
+        let script = format!("setsid sleep {marker} & sleep 0.1; kill -0 $! && exit 5");
+        users::expect_status(&mut link(user, &[], &script), 5);
+        let inside = Inside::of(Vec::new(), marker);
         assert!(inside.survivors().is_empty(), "{:?}", inside.survivors());
     }
 }

@@ -81,6 +81,11 @@ fn a_link_too_small_for_ipv6_carries_ipv4_at_every_depth() {
         assert_eq!(text(&output.stdout), "none\n");
         let program = btu(user).get_program().to_os_string();
         let mut command = btu(user);
+        command.args(["link", "--quiet", "--"]).arg(&program).arg("link").args(small);
+        command.args(["--", "sh", "-c", "echo ${BTU_LINK_FAR6:-none}"]);
+        let output = expect_status(&mut command, 0);
+        assert_eq!(text(&output.stdout), "none\n", "that of the link around is out of reach");
+        let mut command = btu(user);
         command.args(["link", "--quiet", "--mtu", "1279", "--"]).arg(&program);
         command.args(["link", "--quiet", "--"]).arg(&program);
         command.args([
