@@ -70,14 +70,14 @@ fn timed(curve: &Measured) -> Vec<Figure> {
         Figure {
             name: "Peak",
             value: number::figure_or_none(found.peak_mbps.map(|(rate, _)| rate)),
-            unit: "Mb/s",
+            unit: if found.peak_mbps.is_some() { "Mb/s" } else { "" },
             interval: peak_at,
             meaning: "the most that blocks of one size reach",
         },
         Figure {
             name: "n1/2",
             value: number::figure_or_none(found.half_size_bytes),
-            unit: "B",
+            unit: if found.half_size_bytes.is_some() { "B" } else { "" },
             interval: String::new(),
             meaning: "the block that reaches half of the peak",
         },

@@ -115,7 +115,8 @@ pub(in crate::run) fn directory(
     let chosen = chosen.map_err(|error| match (&args.io_dir, asked) {
         (Some(own), _) => {
             let option = format!("--io-dir {}", own.display());
-            Failure::usage(anyhow::Error::new(error).context(option))
+            let failure = Failure::usage(anyhow::Error::new(error).context(option));
+            if own.is_dir() { failure } else { failure.hint(NO_SUCH_DIRECTORY) }
         }
         (None, Some(_)) => Failure::environment(error)
             .hint("the activity io worked there in the first part; start a new run to use another"),
@@ -144,3 +145,5 @@ fn is_own(args: &RunArgs, candidates: &[PathBuf], place: &Path) -> bool {
     let all = around.map(Path::to_owned).chain(candidates.iter().filter_map(|path| real(path)));
     all.into_iter().any(|own| own == place)
 }
+
+const NO_SUCH_DIRECTORY: &str = "give a directory that is there, on a disk: it is not made";
