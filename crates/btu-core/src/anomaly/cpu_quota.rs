@@ -17,7 +17,9 @@ pub(super) const RULE: Rule = Rule {
 fn judge(host: &HostSample) -> Option<String> {
     let stopped = percent(host.throttled_ns?, host.elapsed_ns).filter(|stopped| *stopped > MOST)?;
     let stopped = beyond(stopped, '>', MOST, 1, " %");
-    Some(format!("a CPU quota stopped the host's programs for {stopped} of the window"))
+    Some(format!(
+        "a CPU quota stopped the host's programs for {stopped} of the window, all CPUs together"
+    ))
 }
 
 const MOST: f64 = 1.0;

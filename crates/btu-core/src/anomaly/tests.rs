@@ -289,7 +289,8 @@ fn two_clocks_that_disagree_are_flagged() {
 #[test]
 fn a_cpu_quota_that_stopped_the_host_is_told_and_repeats_nothing() {
     let stopped = |ms: u64| after(|sample| sample.host.throttled_ns = Some(Nanos::from_millis(ms)));
-    let sentence = "a CPU quota stopped the host's programs for 43.0 % > 1 % of the window";
+    let sentence =
+        "a CPU quota stopped the host's programs for 43.0 % > 1 % of the window, all CPUs together";
     assert_said(&stopped(430), "cpu-quota", sentence);
     assert_eq!(said(&stopped(10), "cpu-quota"), None);
     let host = HostSample { throttled_ns: Some(Nanos::from_secs(1)), ..HostSample::default() };

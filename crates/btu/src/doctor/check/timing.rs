@@ -76,7 +76,7 @@ pub(super) static CPU_QUOTA: Check = Check {
         Some(share) => Finding::limited(
             format!("{share:.2} CPUs"),
             "the control group stops this process for the rest of each period once it is used up",
-            "start the container without --cpus (docker) or limits.cpu (Kubernetes)",
+            "start it without --cpus (docker), limits.cpu (Kubernetes) or CPUQuota= (systemd)",
         ),
     },
 };
