@@ -12,20 +12,20 @@ use crate::program::Cells;
 use crate::program::btu;
 use crate::program::plan_file;
 
-/// A group with half of a CPU in each tenth of a second, around one without a quota, which holds a command.
+/// A group with a fifth of a CPU, which is used up on a busy machine, too, around one without a quota, which holds a command.
 #[derive(Debug)]
-struct Half {
+struct Fifth {
     around: PathBuf,
 }
 
-impl Half {
+impl Fifth {
     fn make() -> io::Result<Self> {
         let around = PathBuf::from(format!("/sys/fs/cgroup/cpu/btu-{}", std::process::id()));
         std::fs::create_dir(&around)?;
         let made = Self { around };
         std::fs::create_dir(made.own())?;
         std::fs::write(made.around.join("cpu.cfs_period_us"), "100000")?;
-        std::fs::write(made.around.join("cpu.cfs_quota_us"), "50000")?;
+        std::fs::write(made.around.join("cpu.cfs_quota_us"), "20000")?;
         Ok(made)
     }
 
@@ -45,7 +45,7 @@ impl Half {
     }
 }
 
-impl Drop for Half {
+impl Drop for Fifth {
     fn drop(&mut self) {
         for folder in [&self.own(), &self.around] {
             // Whoever cannot be removed is empty and costs nothing.
@@ -57,7 +57,7 @@ impl Drop for Half {
 #[test]
 fn a_quota_around_the_group_of_a_run_is_disclosed_and_what_it_stopped_is_told() {
     needs!();
-    let group = match Half::make() {
+    let group = match Fifth::make() {
         Ok(group) => group,
         Err(cause) if users::is_root() => skip!("kernel lacks: control groups 1: {cause}"),
         Err(cause) => skip!("only as root: make a control group: {cause}"),
@@ -65,7 +65,7 @@ fn a_quota_around_the_group_of_a_run_is_disclosed_and_what_it_stopped_is_told() 
     let doctor = group.run(&["doctor"]);
     let checks = doctor["checks"].as_array().unwrap();
     let quota = checks.iter().find(|check| check["name"] == "cpu-quota").unwrap();
-    assert!(quota["found"].as_str().is_some_and(|text| text == "0.50 CPUs"), "{quota}");
+    assert!(quota["found"].as_str().is_some_and(|text| text == "0.20 CPUs"), "{quota}");
 
     let dir = tempfile::tempdir().unwrap();
     let cells = Cells {
@@ -77,7 +77,7 @@ fn a_quota_around_the_group_of_a_run_is_disclosed_and_what_it_stopped_is_told() 
     let (plan, out) = (plan_file(dir.path(), cells), dir.path().join("result"));
     let result = group.run(&["run", "--quiet", "--plan", word(&plan), "--out", word(&out)]);
     let hosts = std::fs::read_to_string(out.join("hosts.json")).unwrap();
-    assert!(hosts.contains("\"50000 100000\""), "{hosts}");
+    assert!(hosts.contains("\"20000 100000\""), "{hosts}");
     let cell = &result["cells"][0];
     let flags = cell["flags"].as_array().unwrap();
     assert!(flags.iter().any(|flag| flag.to_string().contains("cpu-quota")), "{cell}");
