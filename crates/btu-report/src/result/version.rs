@@ -3,7 +3,7 @@
 //! Semantic: added keys and rules raise the minor version, keys that go or mean something else the major one.
 
 /// Version of the shape of a run's `result.json`.
-pub const SCHEMA_VERSION: &str = "1.3.0";
+pub const SCHEMA_VERSION: &str = "1.4.0";
 /// Version of the shape of a ping-pong's `result.json`.
 pub const PINGPONG_SCHEMA_VERSION: &str = "1.5.0";
 /// Version of the shape of a traffic measurement's `result.json`.
@@ -45,8 +45,13 @@ static TRAFFIC: LaterKeys = LaterKeys(&[
 
 /// The rules whose flags and remarks came after the first version of a run's result, each with the minor version that
 /// brought it.
-static LATER_RULES: &[(u32, &str)] =
-    &[(2, "faster-loaded"), (3, "base-disturbed"), (3, "many-resumes"), (3, "torn-pass")];
+static LATER_RULES: &[(u32, &str)] = &[
+    (2, "faster-loaded"),
+    (3, "base-disturbed"),
+    (3, "many-resumes"),
+    (3, "torn-pass"),
+    (4, "cpu-quota"),
+];
 
 /// The minor version of a run's result from which on these rules judge as they do now.
 pub(crate) const REJUDGED_SINCE: u32 = 3;
