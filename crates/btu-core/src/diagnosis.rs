@@ -16,6 +16,7 @@ mod blackbox_path;
 mod bloated_queue;
 mod congestion_window;
 mod delayed_ack;
+mod distant_cpus;
 mod disturbed_passes;
 mod emulator_pattern;
 mod evidence;
@@ -86,6 +87,7 @@ pub static CAUSES: &[Cause] = &[
     congestion_window::CAUSE,
     application::CAUSE,
     disturbed_passes::CAUSE,
+    distant_cpus::CAUSE,
     two_modes::CAUSE,
     unknown::CAUSE,
 ];

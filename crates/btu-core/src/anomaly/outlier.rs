@@ -12,6 +12,7 @@ use crate::cell::Role;
 use crate::stats::Severity;
 use crate::stats::median;
 use crate::stats::outliers_on_logs;
+use crate::tcp::float;
 
 pub(super) const RULE: Rule = Rule {
     name: "outlier",
@@ -24,8 +25,10 @@ fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for cell in &evidence.cells {
         let Some(middle) = median(&cell.goodputs) else { continue };
+        let apart = usual_distance(evidence, &cell.runs);
         for (at, severity) in cell.runs.iter().zip(outliers_on_logs(&cell.goodputs)) {
-            let sentence = severity.map(|severity| sentence(&evidence.runs[*at], severity, middle));
+            let sentence =
+                severity.map(|severity| sentence(&evidence.runs[*at], severity, middle, apart));
             let found = |detail| Finding { subject: Subject::Run(*at), detail };
             findings.extend(sentence.map(found));
         }
@@ -33,13 +36,22 @@ fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     findings
 }
 
-fn sentence(run: &CountedRun<'_>, severity: Severity, middle: f64) -> String {
+/// The median distance of two CPUs in these runs, in nanoseconds; `None` where none of them tells.
+fn usual_distance(evidence: &Evidence<'_>, runs: &[usize]) -> Option<f64> {
+    median(&runs.iter().filter_map(|at| distance_ns(&evidence.runs[*at])).collect::<Vec<_>>())
+}
+
+fn distance_ns(run: &CountedRun<'_>) -> Option<f64> {
+    run.sample.host.cpu_distance_ns.map(|distance| float(distance.count()))
+}
+
+fn sentence(run: &CountedRun<'_>, severity: Severity, middle: f64, apart: Option<f64>) -> String {
     let ranges = match severity {
         Severity::Mild => "1.5",
         Severity::Severe => "3",
     };
     let goodput = run.scored.goodput_mbps;
-    let hints = hints(run);
+    let hints = hints(run, apart);
     let cause = if hints.is_empty() { "no cause seen".to_owned() } else { hints.join(", ") };
     format!(
         "{goodput:.3} Mb/s is more than {ranges} interquartile ranges outside its repeats (median \
@@ -48,7 +60,7 @@ fn sentence(run: &CountedRun<'_>, severity: Severity, middle: f64) -> String {
 }
 
 /// What else was unusual about the run.
-fn hints(run: &CountedRun<'_>) -> Vec<String> {
+fn hints(run: &CountedRun<'_>, apart: Option<f64>) -> Vec<String> {
     let host = &run.sample.host;
     let share = |time: Option<_>| time.and_then(|time| percent(time, host.elapsed_ns));
     let connections = || run.sample.comm.iter().flat_map(|comm| &comm.connections);
@@ -66,8 +78,15 @@ fn hints(run: &CountedRun<'_>) -> Vec<String> {
         hint(share(host.throttled_ns), 1.0, "of the window stopped by a CPU quota"),
         hint(share(host.foreign_cpu_ns), 2.0, "of a CPU used by other programs"),
         hint(Some(waited), 5.0, "of the window waiting for a CPU"),
+        distance_ns(run)
+            .zip(apart)
+            .filter(|(own, usual)| own / usual > MOST_APART)
+            .map(|(own, usual)| format!("its CPUs {:.1} times as far apart as usual", own / usual)),
     ]
     .into_iter()
     .flatten()
     .collect()
 }
+
+/// As the diagnosis `distant-cpus` has it.
+const MOST_APART: f64 = 1.3;

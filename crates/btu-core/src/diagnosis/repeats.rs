@@ -29,6 +29,8 @@ pub struct Repeat {
     pub answers: Option<u64>,
     /// What other programs and the hypervisor took from the test host, of one CPU.
     pub taken: Option<Ratio>,
+    /// Of a cache line, from one CPU of the test host to another and back.
+    pub distance: Option<Nanos>,
 }
 
 impl Repeat {
@@ -47,6 +49,7 @@ impl Repeat {
             segments: sum(|info| info.data_segs_out),
             answers: sum(|info| info.segs_in),
             taken: share(taken, Some(host.elapsed_ns)),
+            distance: host.cpu_distance_ns,
         })
     }
 
@@ -64,6 +67,11 @@ impl Repeat {
     /// The share of a CPU that others took.
     pub(super) fn taken(&self) -> Option<f64> {
         self.taken.map(Ratio::share)
+    }
+
+    /// How far apart the CPUs were.
+    pub(super) fn distance_ns(&self) -> Option<f64> {
+        self.distance.map(|distance| float(distance.count()))
     }
 }
 

@@ -20,6 +20,8 @@ pub struct HostSample {
     pub idle_ns: Option<Nanos>,
     /// CPU time in softirqs, all CPUs together.
     pub softirq_ns: Option<Nanos>,
+    /// What a cache line takes from one CPU of the host to another and back.
+    pub cpu_distance_ns: Option<Nanos>,
     /// Counters of the test role's network namespace that moved (`TcpExt.TCPTimeouts`).
     pub counters: Vec<CounterDelta>,
     /// Settings that changed during the run: the drift guard's findings.

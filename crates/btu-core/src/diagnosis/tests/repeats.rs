@@ -13,6 +13,7 @@ fn passes(all: &[(u64, u32, u32)]) -> Vec<Repeat> {
         segments: Some(1_000_000),
         answers: Some(if *held > 30 { 20_000 } else { 120_000 }),
         taken: percent(*taken),
+        distance: None,
     };
     all.iter().map(one).collect()
 }
@@ -47,6 +48,28 @@ fn passes_that_others_disturbed_are_disturbed_whatever_the_window_did() {
     named("disturbed-passes", |chance| (healthy(chance), abnormal(passes(&both))));
     let found = said(healthy(&mut ChaCha12Rng::seed_from_u64(1)), &abnormal(passes(&both)));
     assert_eq!(found.len(), 1, "{found:?}");
+}
+
+/// Passes of 64 KiB on a virtual machine whose two CPUs were moved: nobody took anything from it.
+#[test]
+fn passes_whose_cpus_were_apart_are_slow_by_that() {
+    let goodputs = [(45_600, 0, 0), (63_000, 0, 0), (46_900, 0, 0), (65_200, 0, 0), (47_400, 0, 0)];
+    let apart = |distances: [u64; 5]| {
+        let mut repeats = passes(&goodputs);
+        for (repeat, distance) in repeats.iter_mut().zip(distances) {
+            repeat.distance = Some(Nanos::new(distance));
+        }
+        abnormal(repeats)
+    };
+    let far = [560, 230, 540, 210, 520];
+    named("distant-cpus", |chance| (healthy(chance), apart(far)));
+    let found = said(healthy(&mut ChaCha12Rng::seed_from_u64(1)), &apart(far));
+    let sentence = &found[0].sentence;
+    let times = "took 540 ns from one CPU of the host to another and back in the slow ones, and 220 ns in the fast";
+    assert!(sentence.starts_with("3 slow and 2 fast passes, 1.4 times apart: "), "{sentence}");
+    assert!(sentence.contains(times), "{sentence}");
+    let clocks = said(healthy(&mut ChaCha12Rng::seed_from_u64(1)), &apart([80, 70, 80, 70, 80]));
+    assert_eq!(clocks[0].cause, "unknown", "{clocks:?}");
 }
 
 #[test]

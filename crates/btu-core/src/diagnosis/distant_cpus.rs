@@ -1,0 +1,54 @@
+//! The CPUs of the host were further apart in the slow passes.
+
+use super::Basis;
+use super::Cause;
+use super::Confidence;
+use super::Figure;
+use super::Finding;
+use super::Site;
+use super::repeats::Parted;
+use super::repeats::Repeat;
+use super::repeats::TELLING;
+use super::seen::Seen;
+
+pub(super) const CAUSE: Cause = Cause {
+    name: "distant-cpus",
+    site: Site::Own,
+    basis: Basis::Counted,
+    about: "a cache line took longer from one CPU of the host to another in the slow passes",
+    remedy: "both speeds are what the machine gives: measure over more passes, or ask for CPUs that stay where \
+             they are (dedicated cores, pinned virtual CPUs)",
+    explains: &["two-modes"],
+    find,
+};
+
+/// A hypervisor that moves virtual CPUs to other cores steals no time, and every byte that crosses from one to the other
+/// takes longer all the same.
+fn find(seen: &Seen<'_>) -> Option<Finding> {
+    if seen.evidence.abnormal.is_empty() {
+        return None;
+    }
+    let parted = Parted::of(&seen.evidence.repeats)?;
+    let [slow, fast] = parted.means(Repeat::distance_ns)?;
+    let correlation = parted.tells(Repeat::distance_ns)?;
+    if -correlation < TELLING || slow < fast * LEAST_RATIO {
+        return None;
+    }
+    let apart = [
+        Figure::new("a cache line there and back, slow", slow, "ns"),
+        Figure::new("a cache line there and back, fast", fast, "ns"),
+    ];
+    Some(Finding {
+        share: parted.lost(),
+        confidence: Confidence::Medium,
+        sentence: format!(
+            "{}: a cache line took {slow:.0} ns from one CPU of the host to another and back in the slow ones, \
+             and {fast:.0} ns in the fast ones, as where a hypervisor has moved virtual CPUs apart",
+            parted.words()
+        ),
+        figures: parted.figures(correlation).into_iter().chain(apart).collect(),
+    })
+}
+
+/// Of the slow ones over the fast ones: less is the clock of the CPUs.
+const LEAST_RATIO: f64 = 1.3;
