@@ -3,6 +3,7 @@
 
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Acquire;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::Ordering::Release;
 use std::thread;
 
@@ -77,7 +78,8 @@ impl Ball {
         loop {
             // No pause between two looks: hypervisors take a CPU that pauses often away.
             match self.state.load(Acquire) {
-                GIVEN => self.state.store(BACK, Release),
+                // Only what was given is given back: the end may come in between, and stays.
+                GIVEN => drop(self.state.compare_exchange(GIVEN, BACK, Release, Relaxed)),
                 OVER => return is_there,
                 _ => {}
             }
@@ -160,5 +162,19 @@ mod tests {
         });
         assert_eq!(alone.join().unwrap(), None);
         assert!(!Ball::default().throw(now()));
+    }
+
+    /// The end may come just when the partner gives back, and is not lost: it would wait for ever.
+    #[test]
+    fn who_gives_up_in_the_middle_of_a_throw_ends_its_partner() {
+        let cpus = cpu::allowed().unwrap();
+        for _ in 0..2000 {
+            let ball = Ball::default();
+            thread::scope(|scope| {
+                scope.spawn(|| ball.give_back(&cpus));
+                ball.state.store(GIVEN, Release);
+                ball.state.store(OVER, Release);
+            });
+        }
     }
 }
