@@ -10,6 +10,7 @@
 
 use std::error::Error;
 use std::io;
+use std::net::Shutdown;
 use std::net::TcpListener;
 use std::net::TcpStream;
 use std::os::fd::AsFd;
@@ -38,6 +39,7 @@ use btu_engine::comm::stream::LARGE;
 use btu_engine::transport::Tcp;
 use btu_sys::cpu;
 use btu_sys::cpu::CpuSet;
+use btu_sys::descriptors::OwnTable;
 use btu_sys::socket;
 use btu_sys::socket::Settings;
 
@@ -98,24 +100,28 @@ fn comm(slice: &Slice) -> Outcome<f64> {
     }
 }
 
-/// The same calls and nothing else: the rate of the reader, Mb/s.
+/// The same calls and nothing else, of threads that share no table of files either: the rate of the reader, Mb/s.
 fn bare(slice: &Slice) -> Outcome<f64> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let address = listener.local_addr()?;
     let [near, far] = slice.cpus;
     // Memory that was written to: the kernel copies the page of zeros faster (decision 22).
     let memory = || vec![0x48; slice.message];
+    // Each thread makes its connection, and leaves it to be closed where it is open: in the table of the others.
     thread::scope(|scope| {
-        let reader = scope.spawn(move || {
+        let reader = scope.spawn(|| {
             pin(far)?;
-            read(&listener.accept()?.0, &mut memory())
+            let stream = listener.accept()?.0;
+            read(&stream, &mut memory()).map(|rate| (stream, rate))
         });
-        let writer = scope.spawn(move || {
+        let writer = scope.spawn(|| {
             pin(near)?;
-            write(&TcpStream::connect(address)?, &memory(), slice.time)
+            let stream = TcpStream::connect(address)?;
+            write(&stream, &memory(), slice.time).map(|()| stream)
         });
-        writer.join().map_err(|_| "the writer ended early")??;
-        reader.join().map_err(|_| "the reader ended early")?
+        let _out = writer.join().map_err(|_| "the writer ended early")??;
+        let (_in, rate) = reader.join().map_err(|_| "the reader ended early")??;
+        Ok(rate)
     })
 }
 
@@ -126,6 +132,14 @@ fn write(stream: &TcpStream, message: &[u8], time: Duration) -> Outcome<()> {
         thread::sleep(time);
         given.store(true, Relaxed);
     });
+    // After that thread was born: it would share the table.
+    let _own = OwnTable::keeping(stream);
+    let sent = send_until(&over, stream, message);
+    stream.shutdown(Shutdown::Write)?;
+    Ok(sent?)
+}
+
+fn send_until(over: &AtomicBool, stream: &TcpStream, message: &[u8]) -> io::Result<()> {
     while !over.load(Relaxed) {
         let mut sent = 0;
         while sent < message.len() {
@@ -136,6 +150,7 @@ fn write(stream: &TcpStream, message: &[u8], time: Duration) -> Outcome<()> {
 }
 
 fn read(stream: &TcpStream, space: &mut [u8]) -> Outcome<f64> {
+    let _own = OwnTable::keeping(stream);
     let mut bytes = read_once(stream, space, 0)?;
     let first = Instant::now();
     loop {

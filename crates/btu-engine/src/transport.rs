@@ -110,7 +110,8 @@ pub trait Receiving {
 
 /// One end of a connection: the calls that the timed loops make, and what the kernel says of it.
 ///
-/// `send` and `recv` may be called by different threads at once, one of each.
+/// `send` and `recv` may be called by different threads at once, one of each. Whoever calls may have no other file open than
+/// that of [`AsFd`].
 pub trait Channel: Sending + Receiving + AsFd + Debug + Send + Sync {
     /// Nothing more will be sent; the peer sees the end after the last byte.
     fn close_sending(&self) -> io::Result<()>;

@@ -19,6 +19,7 @@ pub mod alloc;
 mod beset;
 pub mod clock;
 pub mod cpu;
+pub mod descriptors;
 pub mod device;
 pub mod disk;
 pub mod errno;

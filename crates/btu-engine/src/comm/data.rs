@@ -11,6 +11,7 @@ use btu_sys::cpu;
 use btu_sys::cpu::CpuSet;
 use btu_sys::cpu::ThreadUse;
 use btu_sys::cpu::Whereabouts;
+use btu_sys::descriptors::OwnTable;
 use btu_sys::memory::Buffer;
 use btu_sys::memory::Pages;
 
@@ -51,8 +52,10 @@ impl Task<'_> {
     pub(super) fn run(&self, side: Side, lineup: &Lineup) -> Account {
         let (call_bytes, write_call) = (self.call_bytes(), self.write_call);
         let mut account = Account { call_bytes, write_call, ..Account::default() };
-        let tools = self.settle();
-        let prepared = tools.and_then(|tools| {
+        let placed = self.take_place();
+        // As the only thread of a process would have it. Without it calls are dearer, and nothing else.
+        let _own = OwnTable::keeping(&self.shared.connection).ok();
+        let prepared = placed.and_then(|()| self.settle()).and_then(|tools| {
             // Before 'ready': the near end may send as soon as it has heard that.
             account.before = self.shared.connection.tcp_info();
             self.shake_hands(side).map(|()| tools)
@@ -80,15 +83,19 @@ impl Task<'_> {
         }
     }
 
-    /// Goes to its CPUs and makes what it works with, every page of it present.
-    fn settle(&self) -> Result<Tools, Fault> {
+    /// Goes to its CPUs, or lets others see where it is.
+    fn take_place(&self) -> Result<(), Fault> {
         if self.cpus.is_empty() {
             let here = Whereabouts::of_this_thread();
             let here = here.map_err(|cause| Fault("watch the data thread", other(cause)))?;
             self.shared.whereabouts.get_or_init(|| here);
-        } else {
-            cpu::pin(&self.cpus).map_err(|cause| Fault("pin the data thread", other(cause)))?;
+            return Ok(());
         }
+        cpu::pin(&self.cpus).map_err(|cause| Fault("pin the data thread", other(cause)))
+    }
+
+    /// Makes what it works with, every page of it present.
+    fn settle(&self) -> Result<Tools, Fault> {
         let buffer = Buffer::new(self.call_bytes().len(), OFF_THE_PAGE, Pages::Now);
         let mut buffer = buffer.map_err(|cause| Fault("map a buffer", other(cause)))?;
         buffer.fill(FILL);
