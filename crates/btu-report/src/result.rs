@@ -8,19 +8,21 @@ mod build;
 mod cells;
 mod host;
 mod pingpong;
+#[cfg(feature = "schema")]
+mod schema;
 mod silence;
 pub(crate) mod traffic;
 pub(crate) mod version;
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
 use serde::Deserialize;
 use serde::Serialize;
 
 pub use build::result;
 pub use pingpong::*;
+#[cfg(feature = "schema")]
+pub use schema::*;
 pub use traffic::*;
 pub use version::PINGPONG_SCHEMA_VERSION;
 pub use version::SCHEMA_VERSION;
@@ -30,7 +32,8 @@ pub use version::TRAFFIC_SCHEMA_VERSION;
 pub(crate) use host::host_line;
 
 /// The result of one run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ResultDocument {
     /// Version of this shape, semantic: added keys raise the minor version, keys that go or mean
     /// something else the major one.
@@ -142,7 +145,8 @@ pub struct ResultDocument {
 }
 
 /// The score of one application class.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ApplicationResult {
     /// `telnet`, `ftp`, `audio`, `netscape`, `video`.
     pub name: String,
@@ -186,7 +190,8 @@ pub struct ApplicationResult {
 }
 
 /// One run of one cell.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CellResult {
     /// The case: `SEND`, `RECV`, `SEND+DL`, `SEND_RECV`, `2RECV+DL`, `2SEND+DR`.
     pub case: String,
@@ -219,7 +224,8 @@ pub struct CellResult {
 }
 
 /// A cell over its passes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CellSummaryResult {
     /// The case.
     pub case: String,
@@ -277,7 +283,8 @@ pub struct CellSummaryResult {
 }
 
 /// One activity alone, in one pass.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ActivityResult {
     /// The activity.
     pub activity: String,
@@ -295,7 +302,8 @@ pub struct ActivityResult {
 }
 
 /// A remark with its sentence.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Remark {
     /// The cell as `CASE/APPLICATION/ACTIVITY`; null for a remark on the run as a whole.
     pub cell: Option<String>,
@@ -315,10 +323,4 @@ impl ResultDocument {
         text.push('\n');
         text
     }
-}
-
-/// JSON Schema (2020-12) of `result.json`, as published.
-pub fn result_schema() -> serde_json::Value {
-    let settings = SchemaSettings::draft2020_12().for_serialize();
-    settings.into_generator().into_root_schema_for::<ResultDocument>().to_value()
 }

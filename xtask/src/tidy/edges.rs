@@ -31,7 +31,8 @@ fn violations<'a>(from: &str, to: impl Iterator<Item = &'a str>) -> Vec<String> 
     let Some((_, allowed)) = ALLOWED.iter().find(|(krate, _)| *krate == from) else {
         return vec![format!("{from}: a crate that the table of edges does not name")];
     };
-    to.filter(|to| !allowed.contains(to))
+    // With itself a crate is tested: by such an edge its tests have a feature of its own.
+    to.filter(|to| *to != from && !allowed.contains(to))
         .map(|to| format!("{from} -> {to}: forbidden edge"))
         .collect()
 }
@@ -42,7 +43,7 @@ mod tests {
 
     #[test]
     fn an_edge_outside_the_table_is_a_violation() {
-        assert_eq!(violations("btu-report", ["btu-core"].into_iter()), [""; 0]);
+        assert_eq!(violations("btu-report", ["btu-core", "btu-report"].into_iter()), [""; 0]);
         assert_eq!(
             violations("btu-core", ["btu-sys"].into_iter()),
             ["btu-core -> btu-sys: forbidden edge"]

@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 use btu_core::journal::EventRecord;
 use btu_core::pingpong::analysis::Analysis;
 use btu_core::pingpong::journal::Journal;
-use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::Serialize;
 
@@ -29,7 +28,8 @@ pub use curve::PointResult;
 pub use curve::RegimeResult;
 
 /// The result of one ping-pong.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PingPongDocument {
     /// Version of this shape, semantic; keys are only added within a major version.
     pub schema_version: String,
@@ -97,11 +97,6 @@ impl PingPongDocument {
     }
 }
 
-/// JSON Schema (2020-12) of a ping-pong's `result.json`, as published.
-pub fn pingpong_schema() -> serde_json::Value {
-    silence::schema::<PingPongDocument>()
-}
-
 const NO_POINT: &str = "no point was measured";
 const FEW_POINTS: &str = "too few points were measured";
 const NOT_CONFIRMED: &str = "the range was not confirmed as a chasm";
@@ -137,10 +132,11 @@ const REASONS: &Reasons = &[
 
 #[cfg(test)]
 mod tests {
+    use super::super::schema;
     use super::*;
 
     #[test]
     fn every_key_that_may_be_null_has_its_reason_and_no_other() {
-        silence::tests::check::<PingPongDocument>(REASONS);
+        schema::tests::check::<PingPongDocument>(REASONS);
     }
 }

@@ -15,7 +15,6 @@ use btu_core::traffic::sample::FlowSample;
 use btu_core::traffic::sample::Journal;
 use btu_core::traffic::study::Analysis;
 use btu_core::traffic::study::Estimate;
-use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::Serialize;
 
@@ -53,7 +52,8 @@ pub use run::TrafficRunResult;
 pub use sheet::SheetLineResult;
 
 /// The result of one traffic measurement.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrafficDocument {
     /// Version of this shape, semantic; keys are only added within a major version.
     pub schema_version: String,
@@ -112,7 +112,8 @@ pub struct TrafficDocument {
 }
 
 /// A knee of throughput.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KneeResult {
     /// The knee, bit/s.
     pub knee_bit_s: f64,
@@ -127,7 +128,8 @@ pub struct KneeResult {
 }
 
 /// A knee of delay.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DelayKneeResult {
     /// W0 of W = W0 + c rho / (1 - rho), seconds.
     pub idle_s: f64,
@@ -142,7 +144,8 @@ pub struct DelayKneeResult {
 }
 
 /// The universal scalability law of full streams.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScalingResult {
     /// What one stream gets alone, bit/s.
     pub single_bit_s: f64,
@@ -239,17 +242,13 @@ impl TrafficDocument {
     }
 }
 
-/// JSON Schema (2020-12) of a traffic measurement's `result.json`, as published.
-pub fn traffic_schema() -> serde_json::Value {
-    silence::schema::<TrafficDocument>()
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::schema;
     use super::*;
 
     #[test]
     fn every_key_that_may_be_null_has_its_reason_and_no_other() {
-        silence::tests::check::<TrafficDocument>(REASONS);
+        schema::tests::check::<TrafficDocument>(REASONS);
     }
 }

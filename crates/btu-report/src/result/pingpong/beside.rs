@@ -4,12 +4,12 @@ use btu_core::pingpong::analysis::Compared;
 use btu_core::pingpong::analysis::Overlaid;
 use btu_core::pingpong::curve::Verdict;
 use btu_core::units::Bytes;
-use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::Serialize;
 
 /// A curve that was measured elsewhere.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OverlaidResult {
     /// What legends call it.
     pub label: String,
@@ -22,7 +22,8 @@ pub struct OverlaidResult {
 }
 
 /// Two curves at the sizes that both have.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparisonResult {
     /// The curve that the ratio counts from.
     pub first: String,

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use btu_core::pingpong::chasm::Chasm;
 use btu_core::pingpong::chasm::Finding;
-use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::Serialize;
 
 /// A range of sizes that looked like a chasm.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChasmResult {
     /// `confirmed`, `not_reproduced` or `incomplete`.
     pub finding: String,
@@ -42,7 +42,8 @@ pub struct ChasmResult {
 }
 
 /// A factor that moves a chasm.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MovedResult {
     /// The factor.
     pub factor: String,

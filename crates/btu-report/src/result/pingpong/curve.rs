@@ -6,7 +6,6 @@ use btu_core::pingpong::analysis::Measured;
 use btu_core::pingpong::point::PointSummary;
 use btu_core::stats::Interval;
 use btu_core::units::Bytes;
-use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::Serialize;
 
@@ -14,7 +13,8 @@ use super::chasm;
 use super::chasm::ChasmResult;
 
 /// One curve.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CurveResult {
     /// What legends call it.
     pub label: String,
@@ -51,7 +51,8 @@ pub struct CurveResult {
 }
 
 /// A range of sizes over which T = L + o + (n - 1) G.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RegimeResult {
     /// The smallest size.
     pub from_bytes: u64,
@@ -64,7 +65,8 @@ pub struct RegimeResult {
 }
 
 /// One point.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PointResult {
     /// The block.
     pub bytes: u64,
@@ -105,7 +107,8 @@ pub struct PointResult {
 }
 
 /// Visits of a point that broke off.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FaultResult {
     /// The block.
     pub bytes: u64,

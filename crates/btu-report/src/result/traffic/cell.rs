@@ -2,7 +2,6 @@
 
 use btu_core::traffic::study::Estimate;
 use btu_core::traffic::study::Measured;
-use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::Serialize;
 
@@ -10,7 +9,8 @@ use super::bounds;
 use super::word;
 
 /// One cell over its passes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrafficCellResult {
     /// Its number in the plan.
     pub cell: u32,
@@ -74,7 +74,8 @@ pub struct TrafficCellResult {
 }
 
 /// Delays of whole blocks that were read, of the worst flow of each run: means over the runs with 95 % intervals, null below three.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrafficDelaysResult {
     /// The median, mean of all flows, seconds.
     pub delay_p50_s: Option<f64>,

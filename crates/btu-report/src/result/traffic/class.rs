@@ -3,12 +3,12 @@
 use btu_core::traffic::class;
 use btu_core::traffic::study::Carried;
 use btu_core::traffic::study::Totals;
-use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::Serialize;
 
 /// What the path carries of an application class, the worst flow and pass deciding.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrafficClassResult {
     /// The class.
     pub class: String,

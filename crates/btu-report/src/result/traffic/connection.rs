@@ -6,7 +6,6 @@ use btu_core::traffic::sample::Journal;
 use btu_core::traffic::study::Connection;
 use btu_core::traffic::study::Estimate;
 use btu_core::traffic::study::connections as over_passes;
-use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::Serialize;
 
@@ -14,7 +13,8 @@ use super::bounds;
 use super::largest_bound;
 
 /// One connection over the passes of its cell: means with their 95 % intervals, null below three passes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrafficConnectionResult {
     /// The cell.
     pub cell: u32,

@@ -8,12 +8,12 @@ use btu_core::traffic::sample::RunSample;
 use btu_core::traffic::study::Analysis;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
-use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::Serialize;
 
 /// One flow of one run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrafficFlowResult {
     /// The cell.
     pub cell: u32,
@@ -174,7 +174,8 @@ pub struct TrafficFlowResult {
 
 /// Receipts of blocks, all by the clock of the sender. A receipt is sent when the receiving user has read a block: its delay is an
 /// upper bound of the delay of one way, with the way back in it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReceiptsResult {
     /// Blocks that the receiving user read whole: each was answered once.
     pub blocks_answered: u64,
@@ -212,7 +213,8 @@ fn receipts(receipts: &Receipts) -> ReceiptsResult {
 }
 
 /// A figure that a user notices.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NoticedResult {
     /// What it is, with its unit: `page load p50, s`.
     pub what: String,
@@ -322,7 +324,8 @@ fn flow(run: &RunSample, cluster: &str, flow: &FlowSample, rho: Option<f64>) -> 
 }
 
 /// The clock of another host in one run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrafficClockResult {
     /// The cell.
     pub cell: u32,

@@ -11,14 +11,14 @@ use btu_core::traffic::probe::CapacityFigures;
 use btu_core::traffic::probe::PathMtuFigures;
 use btu_core::traffic::probe::ResponsivenessFigures;
 use btu_core::units::Bytes;
-use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::Serialize;
 
 use crate::traffic::path_mtu::how_found;
 
 /// What standard methods found.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MethodResult {
     /// `rfc2544`, `rfc9004`, `rfc6349`, `rfc9097`, `responsiveness`, or `qos`, which uses some of them.
     pub name: String,
@@ -37,7 +37,8 @@ pub struct MethodResult {
 }
 
 /// One frame size.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FrameResult {
     /// The Ethernet frame, its checksum included.
     pub frame_bytes: u32,
@@ -64,7 +65,8 @@ pub struct FrameResult {
 }
 
 /// The loss of one load.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LossResult {
     /// Frames per second.
     pub load_frames_s: f64,
@@ -73,7 +75,8 @@ pub struct LossResult {
 }
 
 /// The longest burst that came whole.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BackToBackResult {
     /// Mean of the searches.
     pub frames: f64,
@@ -94,7 +97,8 @@ pub struct BackToBackResult {
 }
 
 /// The largest packet that the path carries whole.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PathMtuResult {
     /// From the IP header on; null where nobody answered or nobody could search.
     pub path_mtu_bytes: Option<u64>,
@@ -113,7 +117,8 @@ pub struct PathMtuResult {
 }
 
 /// TCP with one window.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TransferResult {
     /// Window in products of `product_bytes`, to a thousandth.
     pub window_share: f64,
@@ -134,7 +139,8 @@ pub struct TransferResult {
 }
 
 /// One capacity search.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CapacityResult {
     /// Number of the pass.
     pub pass: u32,
@@ -167,7 +173,8 @@ pub struct CapacityResult {
 }
 
 /// One measurement of round trips under load.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ResponsivenessResult {
     /// Number of the pass.
     pub pass: u32,

@@ -5,14 +5,14 @@ use btu_core::traffic::sample::ClusterSample;
 use btu_core::traffic::sample::RunSample;
 use btu_core::traffic::sample::SlowdownSample;
 use btu_core::traffic::study::Totals;
-use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::Serialize;
 
 use super::largest_bound;
 
 /// All flows of one run together.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrafficRunResult {
     /// The cell.
     pub cell: u32,
@@ -57,7 +57,8 @@ pub struct TrafficRunResult {
 }
 
 /// What the emulator did in one direction during a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrafficEmulatorResult {
     /// The link.
     pub link: String,
@@ -82,7 +83,8 @@ pub struct TrafficEmulatorResult {
 }
 
 /// One cluster of one run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrafficClusterResult {
     /// The cell.
     pub cell: u32,
@@ -109,7 +111,8 @@ pub struct TrafficClusterResult {
 
 /// The slowdown of messages of about one size: their delay over the least delay of any message of the test that is
 /// at least as large, which is at least how much the path slowed them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SlowdownResult {
     /// The test, all its sessions and connections together.
     pub test: String,

@@ -1,12 +1,12 @@
 //! The lines of a sheet.
 
 use btu_core::traffic::study::SheetLine;
-use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::Serialize;
 
 /// One figure of a sheet.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SheetLineResult {
     /// What it is of: `path`, the label of a load around the knee (of mu where there is no knee), or an application class.
     pub of: String,
