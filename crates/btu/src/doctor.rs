@@ -20,7 +20,9 @@ use finding::Status;
 use machine::Machine;
 use real::ThisMachine;
 
+pub(crate) use check::STOPPED;
 pub(crate) use check::is_busy;
+pub(crate) use check::quota;
 
 /// Options of `btu doctor`.
 #[derive(Debug, clap::Args)]

@@ -7,6 +7,7 @@ pub(crate) mod first_part;
 mod interrupt;
 pub(crate) mod journal;
 pub(crate) mod losses;
+pub(crate) mod notes;
 pub(crate) mod place;
 mod seed;
 mod told;

@@ -8,6 +8,8 @@ mod pingpong;
 mod timing;
 
 pub(crate) use host::is_busy;
+pub(crate) use timing::STOPPED;
+pub(crate) use timing::quota;
 
 use super::finding::Check;
 

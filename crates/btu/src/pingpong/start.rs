@@ -31,6 +31,7 @@ use crate::exit::Failure;
 use crate::measurement::Interrupt;
 use crate::measurement::facts;
 use crate::measurement::journal;
+use crate::measurement::notes;
 use crate::measurement::place;
 
 /// A ping-pong that is ready for its next visit.
@@ -49,6 +50,9 @@ pub(super) fn start(args: &PingPongArgs, interrupt: &Interrupt) -> Result<Starte
     let plan = args.plan()?;
     if let Some(out) = &args.out {
         place::free(out)?;
+    }
+    if !args.quiet && !args.json {
+        notes::tell_of_this_host();
     }
     let mut hosts = facts::of_this_host();
     hosts.note.clone_from(&args.note);

@@ -1,22 +1,9 @@
-//! What a user should know before a long run, not after it.
+//! What a user should know of a plan before a long run, not after it.
 
 use btu_core::plan::Plan;
 use btu_core::words::several;
 
-use crate::doctor::is_busy;
 use crate::progress::span;
-
-/// What others may still do on this machine, by the text of `/proc/loadavg` (proc(5)).
-pub(super) fn busy(loadavg: &str, cpus: u32) -> Option<String> {
-    let load: f64 = loadavg.split(' ').next()?.parse().ok()?;
-    is_busy(load, cpus).then(|| {
-        let cpus = several(cpus, "CPU");
-        format!(
-            "note: the load of the last minute was {load:.2} on {cpus}: what other programs still do is in every \
-             figure; end them, or wait a minute"
-        )
-    })
-}
 
 /// What a budget does that is over before the passes that are made in any case.
 pub(super) fn short_budget(plan: &Plan) -> Option<String> {
@@ -62,17 +49,6 @@ mod tests {
     use super::*;
     use btu_core::plan::Choices;
     use btu_core::plan::Vocabulary;
-
-    #[test]
-    fn the_work_of_others_is_told_before_anything_is_measured() {
-        let told = busy("2.75 1.00 0.50 9/100 4242\n", 2).unwrap();
-        assert!(
-            told.starts_with("note: the load of the last minute was 2.75 on 2 CPUs: "),
-            "{told}"
-        );
-        assert_eq!(busy("0.50 1.00 0.50 9/100 4242\n", 2), None);
-        assert_eq!(busy("", 2), None);
-    }
 
     #[test]
     fn only_an_official_run_of_one_machine_with_few_cpus_is_cautioned() {

@@ -14,7 +14,6 @@ use btu_core::journal::codec::TornLine;
 use btu_core::journal::file;
 use btu_core::plan::Plan;
 
-use super::caution::busy;
 use super::caution::caution;
 use super::caution::short_budget;
 use super::congestion;
@@ -32,6 +31,7 @@ use crate::measurement::first_part::same_host;
 use crate::measurement::first_part::same_placement;
 use crate::measurement::first_part::same_settings;
 use crate::measurement::journal;
+use crate::measurement::notes;
 use crate::measurement::place;
 use crate::output;
 use crate::sign;
@@ -73,10 +73,7 @@ fn fresh(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
     args.out.as_deref().map_or(Ok(()), place::free)?;
     if !args.quiet {
         warn(&plan);
-        let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
-        if let Some(told) = busy(&load, cpus()) {
-            output::message(&told);
-        }
+        notes::tell_of_this_host();
     }
     let mut hosts = disclosure(args);
     let directory = activities::directory(args, &plan, None)?;
@@ -129,16 +126,10 @@ fn disclosure(args: &RunArgs) -> Disclosure {
 
 /// Says on stderr what speaks against this plan on this machine.
 pub(super) fn warn(plan: &Plan) {
-    let told = [caution(plan, cpus()), short_budget(plan), congestion::unlisted(plan)];
+    let told = [caution(plan, notes::cpus()), short_budget(plan), congestion::unlisted(plan)];
     for told in told.iter().flatten() {
         output::message(told);
     }
-}
-
-/// How many this process may use; where nobody knows, enough.
-fn cpus() -> u32 {
-    let allowed = btu_sys::cpu::allowed().ok();
-    allowed.and_then(|cpus| u32::try_from(cpus.len()).ok()).unwrap_or(u32::MAX)
 }
 
 fn resume(args: &RunArgs, dir: &Path, interrupt: &Interrupt) -> Result<Start, Failure> {

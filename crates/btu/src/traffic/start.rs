@@ -30,6 +30,7 @@ use crate::measurement::Interrupt;
 use crate::measurement::Told;
 use crate::measurement::facts;
 use crate::measurement::journal;
+use crate::measurement::notes;
 use crate::measurement::place;
 
 /// A measurement that is ready for its next run.
@@ -66,6 +67,9 @@ pub(super) fn start(wanted: Wanted<'_>, interrupt: &Interrupt) -> Result<Started
         place::free(out)?;
     }
     let quiet = output.quiet || output.json;
+    if !quiet && ordered.is_none() {
+        notes::tell_of_this_host();
+    }
     let mut facts = facts::of_this_host();
     facts.note.clone_from(&output.note);
     let hosts = if agents.is_empty() {

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::Path;
 use std::path::PathBuf;
+use std::process::Command;
+use std::process::Output;
 
 use serde_json::Value;
 
@@ -33,16 +35,21 @@ impl Fifth {
         self.around.join("own")
     }
 
-    /// The program with these arguments, in the group.
-    fn run(&self, arguments: &[&str]) -> Value {
+    /// What the program does with these arguments, in the group.
+    fn run(&self, arguments: &[&str]) -> Output {
         let program = btu().get_program().to_os_string();
-        let mut command = std::process::Command::new("sh");
+        let mut command = Command::new("sh");
         command.args(["-c", "echo $$ > \"$0\" && exec \"$@\""]);
-        command.arg(self.own().join("cgroup.procs")).arg(program).args(arguments).arg("--json");
-        let output = command.output().unwrap();
-        let said = users::text(&output.stderr);
-        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{said}"))
+        command.arg(self.own().join("cgroup.procs")).arg(program).args(arguments);
+        command.output().unwrap()
     }
+}
+
+/// The document on stdout, and what was said.
+fn parsed(output: &Output) -> (Value, String) {
+    let said = users::text(&output.stderr);
+    let value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{said}"));
+    (value, said)
 }
 
 impl Drop for Fifth {
@@ -62,7 +69,7 @@ fn a_quota_around_the_group_of_a_run_is_disclosed_and_what_it_stopped_is_told() 
         Err(cause) if users::is_root() => skip!("kernel lacks: control groups 1: {cause}"),
         Err(cause) => skip!("only as root: make a control group: {cause}"),
     };
-    let doctor = group.run(&["doctor"]);
+    let (doctor, _) = parsed(&group.run(&["doctor", "--json"]));
     let checks = doctor["checks"].as_array().unwrap();
     let quota = checks.iter().find(|check| check["name"] == "cpu-quota").unwrap();
     assert!(quota["found"].as_str().is_some_and(|text| text == "0.20 CPUs"), "{quota}");
@@ -75,13 +82,23 @@ fn a_quota_around_the_group_of_a_run_is_disclosed_and_what_it_stopped_is_told() 
         ..Cells::SHORT
     };
     let (plan, out) = (plan_file(dir.path(), cells), dir.path().join("result"));
-    let result = group.run(&["run", "--quiet", "--plan", word(&plan), "--out", word(&out)]);
+    let run = ["run", "--json", "--plan", word(&plan), "--out", word(&out)];
+    let (result, said) = parsed(&group.run(&run));
+    assert!(said.contains(NOTE), "{said}");
     let hosts = std::fs::read_to_string(out.join("hosts.json")).unwrap();
     assert!(hosts.contains("\"20000 100000\""), "{hosts}");
     let cell = &result["cells"][0];
     let flags = cell["flags"].as_array().unwrap();
     assert!(flags.iter().any(|flag| flag.to_string().contains("cpu-quota")), "{cell}");
+
+    let out = dir.path().join("pingpong");
+    let pingpong = group.run(&["pingpong", "--sizes", "64B", "--out", word(&out)]);
+    let said = users::text(&pingpong.stderr);
+    assert!(pingpong.status.success() && said.contains(NOTE), "{said}");
 }
+
+/// Said before anything is measured.
+const NOTE: &str = "note: a CPU quota of 0.20 on ";
 
 fn word(path: &Path) -> &str {
     path.to_str().unwrap()

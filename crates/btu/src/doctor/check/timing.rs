@@ -3,9 +3,9 @@
 use crate::doctor::finding::Check;
 use crate::doctor::finding::Finding;
 use crate::doctor::machine::Attempt;
-use crate::doctor::machine::Machine;
 use crate::run::shared_emulator;
 use btu_engine::control_group::ControlGroups;
+use btu_engine::control_group::Read;
 
 pub(super) static CLOCK_SOURCE: Check = Check {
     name: "clock-source",
@@ -71,13 +71,9 @@ pub(super) static CPU_QUOTA: Check = Check {
     name: "cpu-quota",
     title: "CPU quota of the control group",
     needed: false,
-    ask: |machine| match quota(machine) {
+    ask: |machine| match quota(&|path| machine.file(path)) {
         None => Finding::ok("none"),
-        Some(share) => Finding::limited(
-            format!("{share:.2} CPUs"),
-            "the control group stops this process for the rest of each period once it is used up",
-            "start it without --cpus (docker), limits.cpu (Kubernetes) or CPUQuota= (systemd)",
-        ),
+        Some(share) => Finding::limited(format!("{share:.2} CPUs"), STOPPED[0], STOPPED[1]),
     },
 };
 
@@ -120,12 +116,17 @@ fn judge_clock_source(name: &str) -> Finding {
     )
 }
 
-/// The quota in CPUs; `None` where there is none.
-fn quota(machine: &dyn Machine) -> Option<f64> {
-    let read = |path: &str| machine.file(path);
-    let groups = ControlGroups::with("cpu", &read).ok()?;
-    groups.quota(&read).map(|quota| quota.cpus())
+/// The quota of the groups around this process, in CPUs; `None` where there is none.
+pub(crate) fn quota(read: Read<'_>) -> Option<f64> {
+    let groups = ControlGroups::with("cpu", read).ok()?;
+    groups.quota(read).map(|quota| quota.cpus())
 }
+
+/// What a quota does, and what to do about it.
+pub(crate) const STOPPED: [&str; 2] = [
+    "the control group stops this process for the rest of each period once it is used up",
+    "start it without --cpus (docker), limits.cpu (Kubernetes) or CPUQuota= (systemd)",
+];
 
 /// Clock sources that user space reads without entering the kernel.
 const FAST_SOURCES: [&str; 5] =
