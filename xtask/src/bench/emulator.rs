@@ -139,12 +139,13 @@ fn link(repo: &Repo, options: &[&str], script: &str) -> Result<Value> {
     read_json(&stats)
 }
 
-/// COMM through a link with these options, its ends on the CPUs that the veth pair's ends have:
-/// the receiver's rate, and the link's statistics.
+/// COMM through a link with these options, its ends on the CPUs and with the congestion control that the veth pair's
+/// ends have: the receiver's rate, and the link's statistics.
 fn comm(repo: &Repo, options: &[&str], message: u64, seconds: u64) -> Result<(f64, Value)> {
     let program = repo.path("target/release/examples/comm").display().to_string();
     let found = file(repo, "comm.json")?;
-    let common = format!("--message {message} --seconds {seconds}");
+    let congestion = private::CONGESTION;
+    let common = format!("--message {message} --seconds {seconds} --congestion {congestion}");
     let [near, far] = pair::CPUS;
     let server = format!(
         "exec taskset -c {far} {program} --listen $BTU_LINK_FAR:7411 {common} > {}",
