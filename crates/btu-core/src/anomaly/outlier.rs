@@ -9,6 +9,7 @@ use super::evidence::percent;
 use super::retransmissions;
 use crate::analysis::CountedRun;
 use crate::cell::Role;
+use crate::sample::HostSample;
 use crate::stats::Severity;
 use crate::stats::median;
 use crate::stats::outliers_on_logs;
@@ -80,13 +81,10 @@ fn hints(run: &CountedRun<'_>, apart: Option<f64>) -> Vec<String> {
         hint(Some(waited), 5.0, "of the window waiting for a CPU"),
         distance_ns(run)
             .zip(apart)
-            .filter(|(own, usual)| own / usual > MOST_APART)
+            .filter(|(own, usual)| own / usual > HostSample::APART)
             .map(|(own, usual)| format!("its CPUs {:.1} times as far apart as usual", own / usual)),
     ]
     .into_iter()
     .flatten()
     .collect()
 }
-
-/// As the diagnosis `distant-cpus` has it.
-const MOST_APART: f64 = 1.3;

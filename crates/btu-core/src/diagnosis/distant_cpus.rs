@@ -10,6 +10,7 @@ use super::repeats::Parted;
 use super::repeats::Repeat;
 use super::repeats::TELLING;
 use super::seen::Seen;
+use crate::sample::HostSample;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "distant-cpus",
@@ -25,13 +26,8 @@ pub(super) const CAUSE: Cause = Cause {
 /// A hypervisor that moves virtual CPUs to other cores steals no time, and every byte that crosses from one to the other
 /// takes longer all the same.
 fn find(seen: &Seen<'_>) -> Option<Finding> {
-    if seen.evidence.abnormal.is_empty() {
-        return None;
-    }
-    let parted = Parted::of(&seen.evidence.repeats)?;
-    let [slow, fast] = parted.means(Repeat::distance_ns)?;
-    let correlation = parted.tells(Repeat::distance_ns)?;
-    if -correlation < TELLING || slow < fast * LEAST_RATIO {
+    let (parted, [slow, fast], correlation) = Parted::by(seen, Repeat::distance_ns)?;
+    if -correlation < TELLING || slow < fast * HostSample::APART {
         return None;
     }
     let apart = [
@@ -49,6 +45,3 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
         figures: parted.figures(correlation).into_iter().chain(apart).collect(),
     })
 }
-
-/// Of the slow ones over the fast ones: less is the clock of the CPUs.
-const LEAST_RATIO: f64 = 1.3;

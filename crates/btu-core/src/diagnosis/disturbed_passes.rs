@@ -22,12 +22,7 @@ pub(super) const CAUSE: Cause = Cause {
 };
 
 fn find(seen: &Seen<'_>) -> Option<Finding> {
-    if seen.evidence.abnormal.is_empty() {
-        return None;
-    }
-    let parted = Parted::of(&seen.evidence.repeats)?;
-    let [slow, fast] = parted.means(Repeat::taken)?;
-    let correlation = parted.tells(Repeat::taken)?;
+    let (parted, [slow, fast], correlation) = Parted::by(seen, Repeat::taken)?;
     if -correlation < TELLING || slow - fast < LEAST_SHARE {
         return None;
     }

@@ -5,6 +5,7 @@
 use serde::Serialize;
 
 use super::Figure;
+use super::seen::Seen;
 use crate::sample::CellSample;
 use crate::sample::TcpInfo;
 use crate::stats::arithmetic_mean;
@@ -88,8 +89,20 @@ pub(super) struct Parted {
 }
 
 impl Parted {
+    /// Those of a cell that somebody calls abnormal; the means of `figure` in the slow and in the fast ones; and how well it
+    /// tells what a pass carried, from -1 to 1.
+    pub(super) fn by(
+        seen: &Seen<'_>,
+        figure: fn(&Repeat) -> Option<f64>,
+    ) -> Option<(Self, [f64; 2], f64)> {
+        let evidence = seen.evidence;
+        let parted = Self::of(&evidence.repeats).filter(|_| !evidence.abnormal.is_empty())?;
+        let (means, correlation) = (parted.means(figure)?, parted.tells(figure)?);
+        Some((parted, means, correlation))
+    }
+
     /// `None` for fewer repeats than rules want, and where they are too alike to have a reason.
-    pub(super) fn of(repeats: &[Repeat]) -> Option<Self> {
+    fn of(repeats: &[Repeat]) -> Option<Self> {
         let mut slow = repeats.to_vec();
         slow.sort_by_key(|repeat| repeat.goodput);
         let gap = |at: &usize| slow[*at].goodput.mbps() / slow[*at - 1].goodput.mbps();
@@ -119,8 +132,8 @@ impl Parted {
         Some([of(&self.slow)?, of(&self.fast)?])
     }
 
-    /// How well `figure` tells what a pass carried: the correlation with the logarithm of the goodput.
-    pub(super) fn tells(&self, figure: fn(&Repeat) -> Option<f64>) -> Option<f64> {
+    /// The correlation of `figure` with the logarithm of the goodput.
+    fn tells(&self, figure: fn(&Repeat) -> Option<f64>) -> Option<f64> {
         let passes = [&self.slow[..], &self.fast[..]].concat();
         let logs: Vec<f64> = goodputs(&passes).into_iter().map(f64::ln).collect();
         correlation(&all(&passes, figure)?, &logs)

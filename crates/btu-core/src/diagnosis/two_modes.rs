@@ -28,12 +28,7 @@ pub(super) const CAUSE: Cause = Cause {
 /// when the reader makes room; that costs the sender so little that the reader is the slower end: the
 /// window stays shut.
 fn find(seen: &Seen<'_>) -> Option<Finding> {
-    if seen.evidence.abnormal.is_empty() {
-        return None;
-    }
-    let parted = Parted::of(&seen.evidence.repeats)?;
-    let [slow, fast] = parted.means(Repeat::held)?;
-    let correlation = parted.tells(Repeat::held)?;
+    let (parted, [slow, fast], correlation) = Parted::by(seen, Repeat::held)?;
     if correlation < TELLING || fast - slow < LEAST_SHARE {
         return None;
     }

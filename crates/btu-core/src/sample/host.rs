@@ -28,6 +28,11 @@ pub struct HostSample {
     pub drift: Vec<String>,
 }
 
+impl HostSample {
+    /// From so many times as long on a cache line says that the CPUs were moved apart: less is their clock.
+    pub const APART: f64 = 1.3;
+}
+
 /// How far one counter moved.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CounterDelta {
