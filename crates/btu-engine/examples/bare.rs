@@ -14,6 +14,7 @@ use std::net::Shutdown;
 use std::net::TcpListener;
 use std::net::TcpStream;
 use std::os::fd::AsFd;
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -140,10 +141,11 @@ fn write(stream: &TcpStream, message: &[u8], time: Duration) -> Outcome<()> {
 }
 
 fn send_until(over: &AtomicBool, stream: &TcpStream, message: &[u8]) -> io::Result<()> {
+    let socket = stream.as_fd();
     while !over.load(Relaxed) {
         let mut sent = 0;
         while sent < message.len() {
-            sent += socket::send(stream.as_fd(), &message[sent..])?;
+            sent += socket::send(socket, &message[sent..])?;
         }
     }
     Ok(())
@@ -151,10 +153,11 @@ fn send_until(over: &AtomicBool, stream: &TcpStream, message: &[u8]) -> io::Resu
 
 fn read(stream: &TcpStream, space: &mut [u8]) -> Outcome<f64> {
     let _own = OwnTable::keeping(stream);
-    let mut bytes = read_once(stream, space, 0)?;
+    let socket = stream.as_fd();
+    let mut bytes = read_once(socket, space, 0)?;
     let first = Instant::now();
     loop {
-        match read_once(stream, space, bytes)? {
+        match read_once(socket, space, bytes)? {
             0 => break,
             more => bytes += more,
         }
@@ -168,12 +171,12 @@ fn rate(bytes: Bytes, time: Nanos) -> Outcome<f64> {
 }
 
 /// One read where so many bytes came before, as COMM has it for messages of this size.
-fn read_once(stream: &TcpStream, space: &mut [u8], bytes: usize) -> io::Result<usize> {
+fn read_once(socket: BorrowedFd<'_>, space: &mut [u8], bytes: usize) -> io::Result<usize> {
     if space.len() < LARGE {
-        return socket::recv(stream.as_fd(), space);
+        return socket::recv(socket, space);
     }
     let came = bytes % space.len();
-    socket::recv_ready(stream.as_fd(), &mut space[came..])
+    socket::recv_ready(socket, &mut space[came..])
 }
 
 fn pin(cpu: Option<u32>) -> Outcome<()> {

@@ -280,6 +280,18 @@ pub fn abort(socket: &impl AsFd) {
     let _ = SockRef::from(&fd).shutdown(std::net::Shutdown::Both);
 }
 
+/// Nothing more is sent: the peer sees the end after the last byte.
+pub fn close_sending(socket: &impl AsFd) -> io::Result<()> {
+    SockRef::from(&socket.as_fd()).shutdown(std::net::Shutdown::Write)
+}
+
+/// Addresses of this end and of the other, of a socket that is connected.
+pub fn ends(socket: &impl AsFd) -> Option<[SocketAddr; 2]> {
+    let fd = socket.as_fd();
+    let socket = SockRef::from(&fd);
+    Some([socket.local_addr().ok()?.as_socket()?, socket.peer_addr().ok()?.as_socket()?])
+}
+
 /// Bounds every later wait on the socket (`SO_RCVTIMEO`, `SO_SNDTIMEO`): a call that waits longer
 /// fails with `WouldBlock`. On a listening socket it bounds `accept`. No time at all means no bound.
 pub fn bound_waits(socket: &impl AsFd, longest: Duration) -> Result<()> {

@@ -193,17 +193,22 @@ const START_LIMIT: Nanos = Nanos::from_secs(60);
 mod tests {
     use std::net::Ipv4Addr;
     use std::net::TcpListener;
-    use std::net::TcpStream;
+    use std::time::Duration;
+
+    use btu_sys::socket::Settings;
 
     use super::*;
+    use crate::transport::Tcp;
+    use crate::transport::Transport;
 
     /// Windows may be shorter than a round: whoever slept through one would end it with the round.
     #[test]
     fn an_end_that_has_not_begun_is_looked_at_before_its_window_can_be_over() {
         let at = |ms| Nanos::from_millis(ms);
         let door = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let stream = TcpStream::connect(door.local_addr().unwrap()).unwrap();
-        let watches = [Watch::new(&Shared::new(Box::new(stream)), Part::Writer)];
+        let (address, sockets) = (door.local_addr().unwrap(), Settings::default());
+        let connection = Tcp.connect(address, &sockets, Duration::from_secs(10)).unwrap();
+        let watches = [Watch::new(&Shared::new(connection), Part::Writer)];
         let limits = Limits { window: Some(at(60)), cap: at(300), start: START_LIMIT };
         let next = |now| next_event(&watches, &limits, [at(1), now], Ending::Natural);
         assert_eq!((next(at(1)), next(at(21))), (at(16), at(36)));

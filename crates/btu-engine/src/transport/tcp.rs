@@ -1,12 +1,13 @@
 //! TCP over blocking sockets: one `send` or `recv` per call.
 
 use std::io;
-use std::net::Shutdown;
 use std::net::SocketAddr;
 use std::net::TcpListener;
 use std::net::TcpStream;
 use std::ops::RangeInclusive;
 use std::os::fd::AsFd;
+use std::os::fd::BorrowedFd;
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use btu_core::sample::SocketOptions;
@@ -60,7 +61,7 @@ impl Transport for Tcp {
         settings: &Settings,
         timeout: Duration,
     ) -> Result<Box<dyn Connection>, EngineError> {
-        Ok(Box::new(socket::connect(address, settings, timeout)?))
+        Ok(Box::new(Stream::from(socket::connect(address, settings, timeout)?)))
     }
 }
 
@@ -72,7 +73,7 @@ impl Listener for TcpListener {
     fn accept(&self) -> Result<Box<dyn Connection>, EngineError> {
         let accepted = super::retried(|| Self::accept(self));
         let (stream, _) = accepted.map_err(EngineError::peer("accept a connection"))?;
-        Ok(Box::new(stream))
+        Ok(Box::new(Stream::from(stream)))
     }
 
     fn never_wait(&self) -> Result<(), EngineError> {
@@ -84,14 +85,32 @@ impl Listener for TcpListener {
     }
 }
 
-impl Sending for TcpStream {
+/// One end of a connection, as a bare descriptor: that of a `TcpStream` costs a call into the standard library, which is not
+/// inlined, with each message.
+#[derive(Debug)]
+struct Stream(OwnedFd);
+
+impl From<TcpStream> for Stream {
+    fn from(stream: TcpStream) -> Self {
+        Self(stream.into())
+    }
+}
+
+impl AsFd for Stream {
+    #[inline]
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+impl Sending for Stream {
     #[inline]
     fn send(&self, data: &[u8]) -> io::Result<usize> {
         socket::send(self.as_fd(), data)
     }
 }
 
-impl Receiving for TcpStream {
+impl Receiving for Stream {
     #[inline]
     fn recv(&self, space: &mut [u8]) -> io::Result<usize> {
         socket::recv(self.as_fd(), space)
@@ -107,9 +126,9 @@ impl Receiving for TcpStream {
     }
 }
 
-impl Channel for TcpStream {
+impl Channel for Stream {
     fn close_sending(&self) -> io::Result<()> {
-        self.shutdown(Shutdown::Write)
+        socket::close_sending(self)
     }
 
     fn abort(&self) {
@@ -125,7 +144,7 @@ impl Channel for TcpStream {
     }
 
     fn ends(&self) -> Option<[SocketAddr; 2]> {
-        Some([self.local_addr().ok()?, self.peer_addr().ok()?])
+        socket::ends(self)
     }
 
     fn unacknowledged(&self) -> Option<u64> {

@@ -30,7 +30,7 @@ fn each(check: impl Fn(&dyn Transport)) {
 }
 
 /// Both ends of a connection.
-fn pair(transport: &dyn Transport) -> (Box<dyn Connection>, Box<dyn Connection>) {
+pub(crate) fn pair(transport: &dyn Transport) -> (Box<dyn Connection>, Box<dyn Connection>) {
     let settings = Settings::default();
     let anywhere: SocketAddr = "127.0.0.1:0".parse().unwrap();
     let listener = transport.listen(anywhere, &settings).unwrap();

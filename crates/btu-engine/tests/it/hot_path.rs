@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::net::TcpListener;
-use std::net::TcpStream;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -21,19 +19,15 @@ use btu_engine::comm::stream::Outgoing;
 use btu_engine::comm::stream::Progress;
 use btu_engine::comm::stream::Unobserved;
 use btu_engine::transport::Channel;
+use btu_engine::transport::Tcp;
 use btu_sys::alloc::Counting;
 use btu_sys::alloc::thread_allocations;
 
+use crate::conformance::pair;
 use crate::local;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
-
-fn pair() -> (TcpStream, TcpStream) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-    (near, listener.accept().unwrap().0)
-}
 
 /// What `work` allocates in the calling thread.
 fn allocations<T>(work: impl FnOnce() -> T) -> (T, u64) {
@@ -50,7 +44,7 @@ fn the_counting_allocator_counts() {
 
 #[test]
 fn the_timed_loops_allocate_nothing() {
-    let (near, far) = pair();
+    let (near, far) = pair(&Tcp);
     let (out, inward) = (Progress::default(), Progress::default());
     let sender = thread::spawn(move || {
         let (block, stop) = (vec![0; 1250], Cue::default());
@@ -61,7 +55,7 @@ fn the_timed_loops_allocate_nothing() {
             progress: &out,
             observer: &Unobserved,
         };
-        let (sent, made) = allocations(|| stream::send_messages(&near, &order));
+        let (sent, made) = allocations(|| near.send_messages(&order));
         near.close_sending().unwrap();
         (sent.unwrap(), made)
     });
@@ -74,7 +68,7 @@ fn the_timed_loops_allocate_nothing() {
         observer: &Unobserved,
         first_ns: &AtomicU64::new(0),
     };
-    let (received, made) = allocations(|| stream::receive_messages(&far, order));
+    let (received, made) = allocations(|| far.receive_messages(order));
     assert_eq!((received.unwrap().bytes, made), (12_500_000, 0));
     let (sent, made) = sender.join().unwrap();
     assert_eq!((sent.messages, sent.calls, made), (10_000, 10_000, 0));
