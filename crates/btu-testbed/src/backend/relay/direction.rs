@@ -119,7 +119,7 @@ impl Direction {
         };
         self.record(vnet, &frame, received.frame, slot, stamp);
         self.meter.counts.opaque += u64::from(matches!(frame, Frame::Opaque { .. }));
-        // Stamps of one device are in order, but for steps of the wall clock.
+        // Stamps of one device are in order, but where two CPUs send at once, and for steps of the wall clock.
         self.last_arrival = stamp.max(self.last_arrival).min(now);
         let packet = handle(&frame, received.frame, slot, self.last_arrival);
         self.current().push(packet);
