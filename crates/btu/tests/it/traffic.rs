@@ -485,9 +485,7 @@ fn a_sweep_chooses_periods_around_what_a_full_stream_gets() {
     run(&mut traffic(folder.path(), &[&args[..], &path[..]].concat())).unwrap();
     let result = read_json(&folder.path().join("out/result.json"));
     let mu = result["mu_bit_s"].as_f64().unwrap();
-    // The line lets 13 segments pass in the window, and two more where the relay before it waited for a CPU until then.
-    let segments = 15.0;
-    assert!((1e5..=segments * 1448.0 * 8.0 / 0.4 + 1.0).contains(&mu), "{mu}");
+    assert!((1e5..400e3).contains(&mu), "{mu}");
     let cells = result["cells"].as_array().unwrap();
     let loads = cells.iter().filter(|cell| cell["group"] == "period");
     let loads: Vec<f64> = loads.map(|cell| cell["rho"].as_f64().unwrap()).collect();
