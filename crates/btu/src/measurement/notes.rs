@@ -67,14 +67,16 @@ mod tests {
         notes(&read, 2)
     }
 
+    /// One note and no other, with this beginning.
+    fn begins_alone(told_of: &[String], beginning: &str) {
+        let begins = told_of.iter().map(|note| note.starts_with(beginning));
+        assert_eq!(begins.collect::<Vec<_>>(), [true], "{told_of:?}");
+    }
+
     #[test]
     fn the_work_of_others_is_told_before_anything_is_measured() {
         let told_of = told("2.75 1.00 0.50 9/100 4242\n", "max 100000\n");
-        let [note] = &told_of[..] else { panic!("{told_of:?}") };
-        assert!(
-            note.starts_with("note: the load of the last minute was 2.75 on 2 CPUs: "),
-            "{note}"
-        );
+        begins_alone(&told_of, "note: the load of the last minute was 2.75 on 2 CPUs: ");
         assert_eq!(told("0.50 1.00 0.50 9/100 4242\n", "max 100000\n"), [""; 0]);
         assert_eq!(told("", ""), [""; 0]);
     }
@@ -82,12 +84,8 @@ mod tests {
     #[test]
     fn a_quota_is_told_where_it_is_less_than_the_cpus() {
         let told_of = told("0.10 0.10 0.10 1/100 4242\n", "150000 100000\n");
-        let [note] = &told_of[..] else { panic!("{told_of:?}") };
-        assert!(
-            note.starts_with("note: a CPU quota of 1.50 on 2 CPUs: the control group"),
-            "{note}"
-        );
-        assert!(note.ends_with("CPUQuota= (systemd)"), "{note}");
+        begins_alone(&told_of, "note: a CPU quota of 1.50 on 2 CPUs: the control group");
+        assert!(told_of[0].ends_with("CPUQuota= (systemd)"), "{told_of:?}");
         assert_eq!(told("0.10 0.10 0.10 1/100 4242\n", "200000 100000\n"), [""; 0]);
     }
 }
