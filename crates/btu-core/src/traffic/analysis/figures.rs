@@ -39,8 +39,8 @@ pub struct Figures {
     /// d = D(T) / T, bit/s.
     pub departure_rate_bit_s: f64,
     /// D(T + w) / T, bit/s, with the least w that a byte took: what the path carries of a, with what was under
-    /// way at T for no other reason than the length of the path. `None` in results that are older than
-    /// this key.
+    /// way at T for no other reason than the length of the path. Of a full stream (D(T + w) - D(w)) / T, with its
+    /// first read at w. `None` in results that are older than this key.
     #[serde(default)]
     pub carried_rate_bit_s: Option<f64>,
     /// a / d, the utilisation of the paper; can exceed 1.
@@ -124,7 +124,7 @@ impl Figures {
             delivered_bytes: trace.reads.last().map_or(Bytes::ZERO, |read| read.total),
             arrival_rate_bit_s: rate(arrived),
             departure_rate_bit_s: rate(departed),
-            carried_rate_bit_s: Some(rate(trace.read_by(time.saturating_add(trace.least_delay())))),
+            carried_rate_bit_s: Some(rate(trace.carried())),
             offered_ratio: ratio(float(arrived.count()), departed),
             mean_queue_bytes: (seconds > 0.0 && !trace.endless)
                 .then(|| area / seconds)
