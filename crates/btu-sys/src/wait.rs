@@ -11,7 +11,6 @@ use nix::sys::epoll::Epoll;
 use nix::sys::epoll::EpollCreateFlags;
 use nix::sys::epoll::EpollEvent;
 use nix::sys::epoll::EpollFlags;
-use nix::sys::epoll::EpollTimeout;
 use nix::sys::eventfd::EfdFlags;
 use nix::sys::eventfd::EventFd;
 
@@ -49,32 +48,43 @@ impl Waiter {
     /// Waits until a descriptor is readable, a signal came, or `timeout_ns` passed; for ever
     /// without a time-out. True where something is readable.
     pub fn wait(&self, timeout_ns: Option<u64>) -> io::Result<bool> {
-        match self.precise_wait(timeout_ns) {
-            Err(cause) if cause.raw_os_error() == Some(libc::ENOSYS) => {
-                self.coarse_wait(timeout_ns)
-            }
-            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => Ok(false),
-            answer => answer,
-        }
-    }
-
-    fn precise_wait(&self, timeout_ns: Option<u64>) -> io::Result<bool> {
         let mut event = [libc::epoll_event { events: 0, u64: 0 }];
-        precise_wait(&self.epoll, &mut event, timeout_ns).map(|ready| ready > 0)
+        wait(&self.epoll, &mut event, timeout_ns).map(|ready| ready > 0)
     }
+}
 
-    /// Older kernels: whole milliseconds, rounded down, so that the caller is early, never late.
-    fn coarse_wait(&self, timeout_ns: Option<u64>) -> io::Result<bool> {
-        let timeout = match timeout_ns {
-            None => EpollTimeout::NONE,
-            Some(span) => EpollTimeout::try_from(span / 1_000_000).unwrap_or(EpollTimeout::MAX),
-        };
-        let mut events = [EpollEvent::empty()];
-        match self.epoll.wait(&mut events, timeout) {
-            Err(nix::errno::Errno::EINTR) => Ok(false),
-            ready => Ok(ready? > 0),
+/// Waits as precisely as this kernel can. Gives how many events were written: none where a signal came.
+fn wait(
+    epoll: &Epoll,
+    events: &mut [libc::epoll_event],
+    timeout_ns: Option<u64>,
+) -> io::Result<usize> {
+    let found = match precise_wait(epoll, events, timeout_ns) {
+        Err(cause) if cause.raw_os_error() == Some(libc::ENOSYS) => {
+            coarse_wait(epoll, events, timeout_ns)
         }
+        found => found,
+    };
+    match found {
+        Err(cause) if cause.kind() == io::ErrorKind::Interrupted => Ok(0),
+        found => found,
     }
+}
+
+/// Kernels before 5.11: whole milliseconds, rounded down, so that the caller is early, never late. Not `epoll_wait`,
+/// which a confined process may not call.
+fn coarse_wait(
+    epoll: &Epoll,
+    events: &mut [libc::epoll_event],
+    timeout_ns: Option<u64>,
+) -> io::Result<usize> {
+    let millis = |span: u64| libc::c_int::try_from(span / 1_000_000).unwrap_or(libc::c_int::MAX);
+    let timeout = timeout_ns.map_or(-1, millis);
+    let room = libc::c_int::try_from(events.len()).unwrap_or(libc::c_int::MAX);
+    let (fd, events) = (epoll.0.as_raw_fd(), events.as_mut_ptr());
+    // SAFETY: room for `room` events, and no signal mask.
+    let ready = unsafe { libc::epoll_pwait(fd, events, room, timeout, std::ptr::null()) };
+    usize::try_from(ready).map_err(|_| io::Error::last_os_error())
 }
 
 /// `epoll_pwait2`, which knows nanoseconds (since Linux 5.11). Gives how many events were written.
@@ -134,8 +144,20 @@ mod tests {
 
     #[test]
     fn a_signal_ends_a_wait_of_older_kernels_early_and_is_no_error() {
-        let ready = beset(|| Waiter::new().unwrap().coarse_wait(Some(60_000_000_000)));
-        assert!(!ready.unwrap());
+        let epoll = Waiter::new().unwrap().epoll;
+        let mut events = [libc::epoll_event { events: 0, u64: 0 }];
+        let ended = beset(move || coarse_wait(&epoll, &mut events, Some(60_000_000_000)));
+        assert_eq!(ended.unwrap_err().kind(), io::ErrorKind::Interrupted);
+    }
+
+    #[test]
+    fn a_wait_of_older_kernels_finds_what_is_ready_and_is_never_late() {
+        let (waiter, waker) = (Waiter::new().unwrap(), Waker::new().unwrap());
+        waiter.add(&waker).unwrap();
+        let mut events = [libc::epoll_event { events: 0, u64: 0 }; 4];
+        assert_eq!(coarse_wait(&waiter.epoll, &mut events, Some(999_999)).unwrap(), 0);
+        waker.wake();
+        assert_eq!(coarse_wait(&waiter.epoll, &mut events, None).unwrap(), 1);
     }
 
     #[test]

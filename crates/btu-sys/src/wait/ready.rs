@@ -9,7 +9,6 @@ use nix::sys::epoll::EpollCreateFlags;
 use nix::sys::epoll::EpollEvent;
 use nix::sys::epoll::EpollFlags;
 
-use super::precise_wait;
 use crate::Error;
 use crate::Result;
 
@@ -75,11 +74,7 @@ impl Ready {
     /// the wait with nothing ready.
     pub fn wait(&mut self, timeout_ns: Option<u64>) -> io::Result<()> {
         self.found = 0;
-        match precise_wait(&self.epoll, &mut self.events, timeout_ns) {
-            Ok(found) => self.found = found,
-            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
-            Err(cause) => return Err(cause),
-        }
+        self.found = super::wait(&self.epoll, &mut self.events, timeout_ns)?;
         Ok(())
     }
 

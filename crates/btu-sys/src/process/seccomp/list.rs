@@ -66,6 +66,8 @@ pub(super) const EVERYBODY: &[c_long] = &[
     libc::SYS_fsync,
     libc::SYS_ftruncate,
     libc::SYS_getcwd,
+    // Whether a process is a thread of the kernel.
+    libc::SYS_getpgid,
     libc::SYS_getdents64,
     libc::SYS_lseek,
     libc::SYS_mkdirat,
