@@ -171,6 +171,11 @@ impl Chain {
         self.refused.take()
     }
 
+    /// The buffers of packets that are inside, for a backend that gives the chain up.
+    pub fn held_slots(&self) -> impl Iterator<Item = Slot> {
+        self.slots.held()
+    }
+
     /// Wire packets inside.
     pub fn held(&self) -> u64 {
         self.stages.iter().map(|stage| stage.element.held()).sum()

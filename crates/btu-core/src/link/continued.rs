@@ -1,6 +1,6 @@
 //! Counters of `continuous` patterns, which later runs take up where earlier ones left them.
 
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 
 use super::chain::Chain;
 use super::select::Counter;
@@ -18,10 +18,10 @@ pub(super) enum Standing {
 }
 
 /// Where the counters of one direction stand, by the texts of its chain: other chains may have
-/// been in force meanwhile.
+/// been in force meanwhile. Of too many the one that ended first is forgotten: a relay that serves others lives long.
 #[derive(Clone, Debug, Default)]
 pub struct Continued {
-    chains: BTreeMap<Vec<String>, Vec<Option<Counting>>>,
+    chains: VecDeque<(Vec<String>, Vec<Option<Counting>>)>,
 }
 
 impl Continued {
@@ -29,14 +29,23 @@ impl Continued {
     pub fn keep(&mut self, chain: &Chain) {
         let standing = chain.counting();
         if standing.iter().any(Option::is_some) {
-            self.chains.insert(chain.spec().texts(), standing);
+            let texts = chain.spec().texts();
+            self.chains.retain(|(known, _)| *known != texts);
+            self.chains.push_back((texts, standing));
+            if self.chains.len() > MOST_CHAINS {
+                self.chains.pop_front();
+            }
         }
     }
 
     /// Lets `chain`, at the start of its run, go on where one of the same texts stood.
     pub fn apply(&self, chain: &mut Chain) {
-        if let Some(standing) = self.chains.get(&chain.spec().texts()) {
+        let texts = chain.spec().texts();
+        if let Some((_, standing)) = self.chains.iter().find(|(known, _)| *known == texts) {
             chain.go_on(standing);
         }
     }
 }
+
+/// A plan has a handful of links.
+const MOST_CHAINS: usize = 64;

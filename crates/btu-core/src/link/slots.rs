@@ -50,6 +50,12 @@ impl Slots {
         }
     }
 
+    /// The buffers of which something is still on its way.
+    pub(super) fn held(&self) -> impl Iterator<Item = Slot> {
+        let numbered = self.buffers.iter().zip(0..);
+        numbered.filter(|(buffer, _)| buffer.live > 0).map(|(_, number)| Slot(number))
+    }
+
     pub(super) fn take_released(&mut self) -> Option<Slot> {
         self.released.pop()
     }

@@ -102,6 +102,39 @@ fn a_continuous_counter_is_kept_over_runs_of_other_chains() {
     assert_eq!(hits, [vec![2], vec![2], vec![]]);
 }
 
+/// A relay that serves many conductors keeps the counters of the chains that ran last.
+#[test]
+fn of_too_many_continuous_chains_the_oldest_starts_again() {
+    let mut kept = Continued::default();
+    let mut first_hit = |chain: usize| {
+        let text = format!("drop 1@2/5 phase {} continuous", chain % 5);
+        let mut chain = bench::chain(
+            &bench::spec(&[&text, &format!("delay {}us", chain + 1)]),
+            1,
+            &mut Lines::default(),
+        );
+        kept.apply(&mut chain);
+        let mut bench = Bench::of(chain);
+        (0..3).for_each(|slot| bench.push(full(slot, Nanos::ZERO)));
+        kept.keep(&bench.chain);
+        bench.chain.sample().drop_positions
+    };
+    let fresh = first_hit(0);
+    let went_on = first_hit(0);
+    assert_ne!(fresh, went_on);
+    (1..=64).for_each(|other| drop(first_hit(other)));
+    assert_eq!(first_hit(0), fresh);
+}
+
+#[test]
+fn a_chain_tells_what_it_holds_when_it_is_given_up() {
+    let mut bench = Bench::new(&["drop 1@2/3", "delay 1h"]);
+    (0..6).for_each(|slot| bench.push(full(slot, Nanos::ZERO)));
+    while bench.pop(Nanos::ZERO).is_some() {}
+    let held: Vec<u32> = bench.chain.held_slots().map(|slot| slot.0).collect();
+    assert_eq!(held, [0, 2, 3, 5]);
+}
+
 #[test]
 fn what_waits_by_choice_is_counted() {
     for text in ["hold 1@3/5 20ms", "hold 1@3/5 2pkt", "reorder 1@3/5 after 2pkt"] {

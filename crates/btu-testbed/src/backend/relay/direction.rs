@@ -73,7 +73,16 @@ impl Direction {
             self.current().watch_queues(REFUSED);
         }
         self.reclaim();
+        self.abandon();
         self.meter.reset();
+    }
+
+    /// Drops what the oldest of too many chains still hold: a delay of an hour, and a run each second.
+    fn abandon(&mut self) {
+        let surplus = self.chains.len().saturating_sub(MOST_CHAINS);
+        for chain in self.chains.drain(..surplus) {
+            chain.held_slots().for_each(|slot| self.store.give_back(slot));
+        }
     }
 
     /// When the last packet came, on the monotonic clock; zero before the first.
@@ -286,6 +295,9 @@ fn records_of(base: usize, packet: &Packet) -> Range<usize> {
     let first = base + index(packet.first());
     first..first + index(packet.count())
 }
+
+/// Chains of runs that hold packets, that of this run included.
+const MOST_CHAINS: usize = 16;
 
 /// Runs that queues drop between two looks: more are recorded as dropped and no more.
 const REFUSED: usize = 8192;
