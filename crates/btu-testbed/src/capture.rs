@@ -147,6 +147,12 @@ impl Capture {
         run.headers().to_vec()
     }
 
+    /// The size of one wire packet with all headers, tags of VLANs included.
+    fn wire_bytes(&self, record: &Record) -> u32 {
+        let number = usize::try_from(record.frame).unwrap_or(usize::MAX);
+        record.l3 + self.frames.get(number).map_or(0, |head| head.shape.link_layer())
+    }
+
     /// Joins the two directions of a link.
     pub(crate) fn joined(mut self, other: Self) -> Self {
         let frames = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);

@@ -142,6 +142,11 @@ impl Shape {
         bytes.fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
     }
 
+    /// Size of what is before the IP header: Ethernet, and tags of VLANs.
+    pub fn link_layer(&self) -> u32 {
+        narrow(self.layout.l3)
+    }
+
     /// One past what a capture keeps, from the Ethernet header on: all headers, and of protocols
     /// without known ones the first bytes behind the IP header.
     pub fn header_end(&self) -> usize {

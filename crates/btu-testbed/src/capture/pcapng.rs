@@ -55,7 +55,7 @@ fn packet(file: &mut PcapNg, capture: &Capture, interface: u32, seen: Seen<'_>, 
         at: capture.wall(seen.at),
         interface,
         heading: Some(if came { Heading::Inbound } else { Heading::Outbound }),
-        original_bytes: seen.record.l3 + ETHERNET_HEADER,
+        original_bytes: capture.wire_bytes(seen.record),
         data: &capture.headers(seen.record),
         comment: remark(seen.record.fate).map(Remark::text),
     });
@@ -78,6 +78,5 @@ impl Capture {
     }
 }
 
-const ETHERNET_HEADER: u32 = 14;
 /// Packets made before they are written.
 const PACKETS_AT_ONCE: usize = 1000;

@@ -174,6 +174,21 @@ fn a_file_has_a_section_an_interface_and_a_block_per_packet() {
     assert!(text.contains("dropped by the emulated link"));
 }
 
+#[test]
+fn the_tag_of_a_vlan_is_a_part_of_what_is_kept_and_of_the_full_length() {
+    let (vnet, _, frame) = super_packet(1, 2500, 1000);
+    let tagged = [&frame[..12], &[0x81, 0, 0, 7], &frame[12..]].concat();
+    let vnet = Vnet { csum_start: vnet.csum_start + 4, ..vnet };
+    let Frame::Counted(shape) = segment::read(vnet, &tagged) else { panic!("it is counted") };
+    let mut recorder = Recorder::new(End::Near, 10);
+    recorder.arrived(vnet, &shape, &tagged, millis(1)).unwrap();
+    let mut file = Vec::new();
+    write_pcapng(&mut file, &[recorder.finish()], End::Near).unwrap();
+    let packets = btu_core::capture::read(&file).unwrap().packets;
+    let lengths: Vec<_> = packets.iter().map(|one| (one.data.len(), one.original_bytes)).collect();
+    assert_eq!(lengths, [(58, 1058), (58, 1058), (58, 558)]);
+}
+
 /// Whatever passed beside them: of others not even a header is left in the file.
 #[test]
 fn a_file_holds_the_connections_of_the_test_and_no_byte_of_another_one() {
