@@ -211,9 +211,7 @@ fn connected(
 
 /// Until files can be asked for, unchanged (TYPE I).
 fn log_in(dialogue: &mut Dialogue, access: &Access) -> Result<(), EngineError> {
-    let greeting = [Class::Begun, Class::Done];
-    // A server that is not ready yet says so first (RFC 959, 5.4).
-    while dialogue.reply("greeting", &greeting)?.is_of(Class::Begun) {}
+    dialogue.greeting()?;
     let user = format!("USER {}", access.user);
     if dialogue.ask(&user, &[Class::Done, Class::Goes])?.is_of(Class::Goes) {
         dialogue.ask(&format!("PASS {}", access.password), &[Class::Done])?;

@@ -79,6 +79,18 @@ impl Dialogue {
         self.hear().and_then(|heard| heard.of(classes)).map_err(named(to))
     }
 
+    /// What a server says by itself. One that is not ready yet says that first (RFC 959, 5.4), and not for ever.
+    pub(super) fn greeting(&mut self) -> Result<(), EngineError> {
+        for _ in 0..MOST_GREETINGS {
+            if self.reply("greeting", &[Class::Begun, Class::Done])?.is_of(Class::Done) {
+                return Ok(());
+            }
+        }
+        let cause =
+            format!("ftp greeting: {MOST_GREETINGS} replies, and none says that it is ready");
+        Err(EngineError::Refused(cause))
+    }
+
     /// The reply to what was said before will be of no interest.
     pub(super) fn abandon(&mut self) {
         self.owed += 1;
@@ -177,6 +189,9 @@ pub(super) fn named(command: &str) -> impl FnOnce(FtpFault) -> EngineError {
 /// Lines of one reply: a greeting may be a page.
 const MOST_LINES: usize = 1000;
 
+/// Replies of one greeting.
+const MOST_GREETINGS: usize = 10;
+
 #[cfg(test)]
 mod tests {
     use std::net::TcpListener;
@@ -222,6 +237,17 @@ mod tests {
         contains("é00 x\r\n", "no reply");
         contains(&format!("200 {}\r\n", "x".repeat(5000)), "over 4096 bytes");
         contains(&"200-x\r\n".repeat(MOST_LINES + 1), "without an end");
+    }
+
+    #[test]
+    fn a_server_that_is_not_ready_is_waited_for_and_not_for_ever() {
+        let soon = "120 in a minute\r\n".repeat(MOST_GREETINGS - 1) + "220 ready\r\n";
+        told(&soon).greeting().unwrap();
+        let never = told(&"120 in a minute\r\n".repeat(MOST_GREETINGS + 1)).greeting();
+        let error = never.unwrap_err().sentence();
+        assert!(error.contains("none says that it is ready"), "{error}");
+        let error = told("421 busy\r\n").greeting().unwrap_err().sentence();
+        assert!(error.contains("421 busy"), "{error}");
     }
 
     #[test]
