@@ -113,6 +113,17 @@ impl Prepared for Files {
     }
 }
 
+impl Drop for Copier {
+    /// A copy that was stopped in its middle is on the disk before what runs next: the kernel would write it half a minute
+    /// later, beside a run that has nothing to do with it.
+    fn drop(&mut self) {
+        if self.next > 0 {
+            // What was measured is over.
+            let _ = self.target.sync_data();
+        }
+    }
+}
+
 impl Worker for Copier {
     fn begin(&mut self) -> Result<(), EngineError> {
         self.block = vec![0; BLOCK.len()];
