@@ -4,12 +4,15 @@
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
+use btu_core::anomaly::disturbance;
+use btu_core::journal::AloneSample;
 use btu_core::journal::Journal;
 use btu_core::journal::Record;
 use btu_core::journal::file;
 use btu_core::plan::Plan;
 use btu_core::sample::CellSample;
 use btu_core::sample::ConnectionSample;
+use btu_core::sample::HostSample;
 use btu_core::schedule::Slot;
 use btu_core::schedule::Step;
 use btu_core::words::several;
@@ -22,8 +25,8 @@ pub fn check_runs(journal: &Journal) -> Vec<Finding> {
     let mut passes = Passes::default();
     for (record, line) in journal.records.iter().zip(1..) {
         let place = format!("samples.jsonl:{line}");
-        if let Some((slot, attempt)) = slot(record) {
-            let faults = passes.add(&journal.plan, &slot, attempt).into_iter();
+        if let Some(run) = Made::of(record) {
+            let faults = passes.add(&journal.plan, &run).into_iter();
             found.extend(faults.map(|it| Finding::new("order", place.clone(), it)));
         }
         if let Record::Cell(sample) = record {
@@ -43,14 +46,17 @@ struct Passes {
     orders: BTreeMap<u32, Vec<Slot>>,
     /// Pass, place in it, attempt.
     seen: BTreeSet<(u32, u32, u32)>,
+    /// Pass and place of first attempts that a conductor repeats.
+    due: BTreeSet<(u32, u32)>,
 }
 
 impl Passes {
     /// What is wrong with the run that comes next.
-    fn add(&mut self, plan: &Plan, run: &Slot, attempt: u32) -> Vec<String> {
-        let Slot { pass, position, step } = run;
+    fn add(&mut self, plan: &Plan, run: &Made) -> Vec<String> {
+        let Made { slot, attempt, wants_repeat } = run;
+        let (Slot { pass, position, step }, attempt) = (slot, *attempt);
         let order = self.orders.entry(*pass).or_insert_with(|| plan.pass_order(*pass));
-        let misplaced = (!order.contains(run))
+        let misplaced = (!order.contains(slot))
             .then(|| format!("{step} is not step {position} of pass {pass} by the plan's seed"));
         let key = (*pass, *position, attempt);
         let last = self.seen.last().copied().unwrap_or_default();
@@ -62,11 +68,23 @@ impl Passes {
         } else {
             None
         };
-        let before = (*pass, *position, attempt.saturating_sub(1));
-        let repeats = attempt > 1 && self.seen.contains(&before);
-        let unasked = (attempt != 1 && !repeats)
-            .then(|| format!("{step}: attempt {attempt} without the one before"));
+        if attempt == 1 && *wants_repeat {
+            self.due.insert((*pass, *position));
+        }
+        let unasked = self.unasked(key).map(|why| format!("{step}: attempt {attempt} {why}"));
         misplaced.into_iter().chain(out_of_turn).chain(unasked).collect()
+    }
+
+    /// Why no conductor made this attempt: a run that is void or disturbed is repeated, once. Whoever repeats more
+    /// chooses the best.
+    fn unasked(&self, (pass, position, attempt): (u32, u32, u32)) -> Option<&'static str> {
+        match attempt {
+            1 => None,
+            2 if !self.seen.contains(&(pass, position, 1)) => Some("without the one before"),
+            2 => (!self.due.contains(&(pass, position)))
+                .then_some("of a run that was neither invalid nor disturbed"),
+            _ => Some("of a run that is repeated once at the most"),
+        }
     }
 
     /// What is not there, and what is too much. Only the last pass of a run that was cut short may have holes.
@@ -104,24 +122,38 @@ impl Passes {
     }
 }
 
-/// The place of a run that is scored, and its attempt.
-fn slot(record: &Record) -> Option<(Slot, u32)> {
-    match record {
-        Record::Alone(alone) => {
-            let (pass, position) = (alone.pass, alone.position);
-            Some((
-                Slot { pass, position, step: Step::Alone(alone.activity.clone()) },
-                alone.attempt,
-            ))
+/// A run that is scored.
+struct Made {
+    slot: Slot,
+    attempt: u32,
+    /// True where a conductor repeats such a run, if the allowance has room.
+    wants_repeat: bool,
+}
+
+impl Made {
+    fn of(record: &Record) -> Option<Self> {
+        let wants = |is_void, host: Option<&HostSample>| is_void || host.is_some_and(is_disturbed);
+        match record {
+            Record::Alone(alone) => {
+                let AloneSample { pass, position, attempt, .. } = *alone;
+                let step = Step::Alone(alone.activity.clone());
+                let wants_repeat = wants(alone.is_void(), alone.host.as_ref());
+                Some(Self { slot: Slot { pass, position, step }, attempt, wants_repeat })
+            }
+            Record::Cell(run) => {
+                let CellSample { pass, position, attempt, .. } = **run;
+                let step = Step::Cell(run.cell.clone());
+                let wants_repeat = wants(run.is_void(), Some(&run.host));
+                Some(Self { slot: Slot { pass, position, step }, attempt, wants_repeat })
+            }
+            // Second runs have their own order, and nothing of them is scored.
+            Record::Capture(_) | Record::Verification(_) => None,
         }
-        Record::Cell(sample) => {
-            let (pass, position) = (sample.pass, sample.position);
-            let step = Step::Cell(sample.cell.clone());
-            Some((Slot { pass, position, step }, sample.attempt))
-        }
-        // Second runs have their own order, and nothing of them is scored.
-        Record::Capture(_) | Record::Verification(_) => None,
     }
+}
+
+fn is_disturbed(host: &HostSample) -> bool {
+    disturbance(host).is_some()
 }
 
 /// Why this run cannot have been measured.

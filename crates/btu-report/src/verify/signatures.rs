@@ -7,6 +7,7 @@ use btu_core::manifest::Covers;
 use btu_core::manifest::Manifest;
 use btu_core::manifest::Signature;
 use btu_core::manifest::Statement;
+use btu_core::manifest::accounts;
 use btu_core::manifest::unhex;
 use serde::Serialize;
 use serde_json::Value;
@@ -54,11 +55,12 @@ pub(super) struct Signed {
     pub(super) tier: Tier,
 }
 
-/// A host with an agent that took part, as the disclosure names it.
+/// A host that took part.
 #[derive(Debug)]
 struct Party {
     role: Role,
-    id: String,
+    /// Its agent's, where the disclosure still names it.
+    id: Option<String>,
 }
 
 /// Checks every signature of a result.
@@ -82,7 +84,7 @@ pub(super) fn check(
         signers.push(signer);
         findings.extend(finding);
     }
-    let parties = parties(files);
+    let parties = parties(files, journal);
     let whole = Whole::of(&signers, manifest);
     let tier = tier(&signers, whole.as_ref(), &parties);
     if tier == Tier::Unsigned && findings.is_empty() && files.get(MANIFEST).is_some() {
@@ -114,13 +116,18 @@ fn signer(
     (signer, fault.map(|detail| Finding::new("signatures", place, detail)))
 }
 
-/// Whose agents took part, where the disclosure still says so.
-fn parties(files: &ResultFiles) -> Vec<Party> {
+/// Whose agents the disclosure names, and the black boxes of which there are samples: the host under test writes the
+/// disclosure, and must not choose who has to sign.
+fn parties(files: &ResultFiles, journal: Option<&Journal>) -> Vec<Party> {
     let hosts = files.get(HOSTS).and_then(|text| serde_json::from_slice::<Value>(text).ok());
     let hosts = hosts.unwrap_or_default();
+    let measured = |role: Role| {
+        role != Role::Test
+            && journal.is_some_and(|journal| !accounts(role, &journal.records).is_empty())
+    };
     let of = |role: Role| {
-        let id = hosts["hosts"][role.name()]["agent"]["identity"]["value"].as_str()?;
-        Some(Party { role, id: id.to_owned() })
+        let id = hosts["hosts"][role.name()]["agent"]["identity"]["value"].as_str();
+        (id.is_some() || measured(role)).then(|| Party { role, id: id.map(ToOwned::to_owned) })
     };
     Role::ALL.into_iter().filter_map(of).collect()
 }
@@ -128,18 +135,18 @@ fn parties(files: &ResultFiles) -> Vec<Party> {
 impl Party {
     /// A signature of this role by another host than the one that measured.
     fn impostor(&self, signers: &[Signer]) -> Option<Finding> {
-        let other = measured(signers, self.role).find(|id| *id != self.id)?;
+        let own = self.id.as_ref()?;
+        let other = measured(signers, self.role).find(|id| id != own)?;
         let place =
             format!("{SIGNATURES}: {} of {}", words(Covers::Measurements), self.role.name());
-        let detail =
-            format!("signed by {other}, but the host that measured is {} ({HOSTS})", self.id);
+        let detail = format!("signed by {other}, but the host that measured is {own} ({HOSTS})");
         Some(Finding::new("signatures", place, detail))
     }
 
     fn silence(&self, signers: &[Signer]) -> Option<String> {
         let nobody = measured(signers, self.role).next().is_none() && !signers.is_empty();
-        let (role, id) = (self.role.name(), &self.id);
-        nobody.then(|| format!("{role} ({id}) did not sign what it measured"))
+        let id = self.id.as_ref().map(|id| format!(" ({id})")).unwrap_or_default();
+        nobody.then(|| format!("{}{id} did not sign what it measured", self.role.name()))
     }
 }
 
@@ -268,16 +275,13 @@ fn another_redacted(signers: &[Signer], id: &str) -> Option<String> {
 }
 
 /// Everything must be signed by somebody; hosts of which each stands for itself are worth more, where the
-/// whole is signed by the one that measured. Where the disclosure names no agent, those are all three.
+/// whole is signed by the one that measured.
 fn tier(signers: &[Signer], whole: Option<&Whole>, parties: &[Party]) -> Tier {
     let of_role = |role: Role| valid(signers, words(Covers::Measurements), role.name()).next();
-    let others: Vec<Role> = match parties {
-        [] => vec![Role::Active, Role::Passive],
-        parties => parties.iter().map(|one| one.role).filter(|role| *role != Role::Test).collect(),
-    };
+    let others = || parties.iter().map(|one| one.role).filter(|role| *role != Role::Test);
     let test = of_role(Role::Test);
-    let stands = |role: &Role| of_role(*role).is_some_and(|id| Some(id) != test);
-    let all = test.is_some() && !others.is_empty() && others.iter().all(stands);
+    let stands = |role: Role| of_role(role).is_some_and(|id| Some(id) != test);
+    let all = test.is_some() && others().next().is_some() && others().all(stands);
     match whole {
         None => Tier::Unsigned,
         Some(Whole { doubt: None }) if all => Tier::AllRolesSigned,

@@ -16,9 +16,11 @@ use btu_core::manifest::Statement;
 use btu_core::manifest::hash;
 use btu_core::manifest::hex;
 use btu_core::manifest::signatures_json;
+use btu_core::sample::CellSample;
 use btu_core::sample::Outcome;
 use btu_core::schedule::Step;
 use btu_core::units::Bytes;
+use btu_core::units::Nanos;
 use btu_report::Claim;
 use btu_report::MANIFEST;
 use btu_report::OpenMode;
@@ -63,6 +65,18 @@ fn journal() -> Journal {
         Record::Cell(sample) => (sample.pass, sample.position),
         Record::Capture(_) | Record::Verification(_) => (0, 0),
     });
+    journal
+}
+
+/// The same runs, as if all of them were to and from the active black box.
+fn of_one_black_box() -> Journal {
+    let mut journal = journal();
+    for record in &mut journal.records {
+        let Record::Cell(sample) = record else { continue };
+        let connections = sample.comm.iter_mut().flat_map(|comm| &mut comm.connections);
+        let ends = connections.flat_map(|one| [&mut one.sender, &mut one.receiver]);
+        ends.filter(|end| end.role == Role::Passive).for_each(|end| end.role = Role::Active);
+    }
     journal
 }
 
@@ -147,24 +161,30 @@ fn an_untouched_result_is_valid_and_says_who_signed() {
 #[test]
 fn an_agent_that_did_not_sign_is_named_and_another_in_its_place_is_refused() {
     let journal = journal();
-    let of = |ids: [&str; 3], agents: &[(&str, &str)]| {
-        let mut files = signed(&journal, ids);
+    let of = |journal: &Journal, ids: [&str; 3], agents: &[(&str, &str)]| {
+        let mut files = signed(journal, ids);
         let mut hosts: serde_json::Value = serde_json::from_slice(&files["hosts.json"]).unwrap();
         for (role, id) in agents {
             hosts["hosts"][role]["agent"]["identity"]["value"] = (*id).into();
         }
         files.insert("hosts.json".to_owned(), serde_json::to_vec(&hosts).unwrap());
         files.retain(|name, _| name != MANIFEST && name != SIGNATURES);
-        sign(&mut files, &journal, ids);
+        sign(&mut files, journal, ids);
         files
     };
     let both = [("active", "B"), ("passive", "C")];
-    let found = verified(of(["A", "B", "C"], &both));
+    let found = verified(of(&journal, ["A", "B", "C"], &both));
     assert_eq!((found.valid, found.tier), (true, Tier::AllRolesSigned), "{}", said(&found));
-    let found = verified(of(["A", "B", "A"], &both[..1]));
+    let found = verified(of(&of_one_black_box(), ["A", "B", "A"], &both[..1]));
     assert_eq!(found.tier, Tier::AllRolesSigned, "the one black box that took part signed");
+    let found = verified(of(&journal, ["A", "B", "A"], &both[..1]));
+    assert_eq!(
+        found.tier,
+        Tier::SelfSigned,
+        "who measured signs, also where no disclosure names it"
+    );
 
-    let mut silent = of(["A", "B", "C"], &both);
+    let mut silent = of(&journal, ["A", "B", "C"], &both);
     let signatures = String::from_utf8(silent[SIGNATURES].clone()).unwrap();
     let mut left: Vec<serde_json::Value> = serde_json::from_str(&signatures).unwrap();
     left.retain(|one| one["role"] != "active");
@@ -173,7 +193,7 @@ fn an_agent_that_did_not_sign_is_named_and_another_in_its_place_is_refused() {
     assert_eq!((found.valid, found.tier), (true, Tier::SelfSigned));
     assert!(found.notes.contains(&"active (B) did not sign what it measured".to_owned()));
 
-    let found = verified(of(["A", "D", "C"], &both));
+    let found = verified(of(&journal, ["A", "D", "C"], &both));
     assert!(
         said(&found).contains("signed by D, but the host that measured is B"),
         "{}",
@@ -287,6 +307,47 @@ fn runs_that_are_missing_twice_or_out_of_turn_are_found_behind_new_hashes() {
     assert!(again.contains("attempt 2 without the one before"), "{again}");
     let swapped = found(&|records| records.swap(2, 5));
     assert!(swapped.contains("samples.jsonl:6: step 2 of pass 1 after step "), "{swapped}");
+}
+
+/// A conductor repeats a run that is invalid, failed or disturbed, and that once.
+#[test]
+fn attempts_that_no_conductor_makes_are_found_behind_new_hashes() {
+    let found = |attempts: u32, first: &dyn Fn(&mut CellSample)| {
+        let mut journal = journal();
+        let at = journal.records.iter().position(|record| matches!(record, Record::Cell(_)));
+        let at = at.unwrap();
+        let Record::Cell(made) = journal.records[at].clone() else { unreachable!() };
+        if let Record::Cell(sample) = &mut journal.records[at] {
+            first(sample);
+        }
+        for attempt in 2..=attempts {
+            let repeat = Record::Cell(Box::new(CellSample { attempt, ..(*made).clone() }));
+            journal.records.insert(at + usize::try_from(attempt).unwrap() - 1, repeat);
+        }
+        let found = verified(signed(&journal, ONE));
+        (found.valid, said(&found))
+    };
+    let invalid = |sample: &mut CellSample| sample.invalid.push("MTU changed".into());
+    let stolen = |sample: &mut CellSample| {
+        let second = Nanos::from_secs(1);
+        (sample.host.elapsed_ns, sample.host.steal_ns) = (second, Some(second));
+    };
+    assert!(
+        found(2, &invalid).0 && found(2, &stolen).0,
+        "{} {}",
+        found(2, &invalid).1,
+        found(2, &stolen).1
+    );
+    let (valid, calm) = found(2, &|_| ());
+    assert!(
+        !valid && calm.contains("attempt 2 of a run that was neither invalid nor disturbed"),
+        "{calm}"
+    );
+    let (valid, thrice) = found(3, &invalid);
+    assert!(
+        !valid && thrice.contains("attempt 3 of a run that is repeated once at the most"),
+        "{thrice}"
+    );
 }
 
 /// A run that was cut short has a last pass with holes, and no other.
