@@ -10,6 +10,7 @@ use btu_control::state_directory;
 use btu_core::cell::Role;
 use btu_core::journal::Journal;
 use btu_core::journal::Record;
+use btu_core::journal::file;
 use btu_core::manifest::Covers;
 use btu_core::manifest::Manifest;
 use btu_core::manifest::Signature;
@@ -61,9 +62,10 @@ pub(crate) fn sign_files(directory: &JournalDir) -> Result<(), Failure> {
     sign(directory, |_| Vec::new())
 }
 
-/// Takes the signatures of a result away before more is measured: they would be wrong.
-pub(crate) fn unsign(directory: &JournalDir) {
-    for name in [MANIFEST, SIGNATURES] {
+/// Takes away what only a result has that came to its end, before more is measured: it would be wrong, and a run that
+/// is killed then has none of it. Signatures first, so that they never stand beside less than they cover.
+pub(crate) fn reopen(directory: &JournalDir) {
+    for name in [SIGNATURES, MANIFEST, file::REPORT, file::RESULT] {
         drop(std::fs::remove_file(directory.path().join(name)));
     }
 }

@@ -53,7 +53,7 @@ pub(crate) fn go_on<L: StoredLine>(
     same_settings(&stored.hosts, here)?;
     same_agents(&stored.hosts, here)?;
     same_placement(&stored.hosts, here)?;
-    sign::unsign(&journal);
+    sign::reopen(&journal);
     let kept = format!("{} kept", several(stored.records.len(), "line"));
     note(&mut journal, EventRecord::RESUMED, &kept)?;
     Ok((journal, stored.records))

@@ -148,7 +148,7 @@ fn resume(args: &RunArgs, dir: &Path, interrupt: &Interrupt) -> Result<Start, Fa
     let Made { runner, loss } =
         make(args, &mut plan, directory, &mut here, (interrupt, Some(&stored.hosts)))?;
     same_placement(&stored.hosts, &here)?;
-    sign::unsign(&journal);
+    sign::reopen(&journal);
     let torn = stored.torn.as_ref().map(set_aside);
     if let Some(torn) = &torn {
         output::message(torn);

@@ -76,6 +76,28 @@ fn places_of_io(run: &Child) -> Vec<PathBuf> {
     of_io.filter_map(|name| Some(name.parent()?.to_owned())).collect()
 }
 
+/// A run that was stopped has its result; killed when it went on, it has none and was not altered.
+#[test]
+fn a_run_that_is_killed_when_it_goes_on_is_unfinished_and_not_altered() {
+    needs!();
+    let (dir, _) = places();
+    first_part(dir.path());
+    let result = dir.path().join("my result");
+    assert!(result.join("result.json").is_file() && result.join("report.html").is_file());
+    let count = || fs::read_to_string(result.join("samples.jsonl")).unwrap().lines().count();
+    let before = count();
+    let mut run = rest(dir.path(), dir.path(), &[]).spawn().unwrap();
+    wait_until(|| count() > before);
+    run.kill().unwrap();
+    run.wait().unwrap();
+    assert!(!result.join("result.json").exists() && !result.join("report.html").exists());
+    let verified = btu().args(["verify", "--json"]).arg(&result).output().unwrap();
+    let found: serde_json::Value = serde_json::from_slice(&verified.stdout).unwrap();
+    let violations = found["violations"].as_array().unwrap().iter();
+    let rules: Vec<&serde_json::Value> = violations.map(|one| &one["rule"]).collect();
+    assert_eq!(rules, ["unsigned", "unfinished"], "{found:#}");
+}
+
 fn is_refused(ended: &Output, why: &str) {
     assert_eq!(ended.status.code(), Some(2), "{}", said(ended));
     assert!(said(ended).contains("not as in the first part: "), "{}", said(ended));
