@@ -121,6 +121,8 @@ pub struct ScoredRun {
     pub goodput_mbps: f64,
     /// Base rate over loaded rate of the activity, same pass; `None` for baselines.
     pub slowdown: Option<f64>,
+    /// True where the activity finished no unit, which counts as one: the slowdown is a lower bound.
+    pub slowdown_is_bound: bool,
     /// The loaded rate, units per second.
     pub activity_rate_per_s: Option<f64>,
     /// Remarks.

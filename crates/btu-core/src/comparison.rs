@@ -59,7 +59,8 @@ pub struct Change {
     pub p: Option<f64>,
     /// True where the change is sure and exceeds 2 %; `None` where that cannot be told.
     pub different: Option<bool>,
-    /// True where a run behind it met its cap, or failed: a side of it is a bound, and no figure.
+    /// True where a run behind it met its cap, or failed, or, of a penalty, had an activity that finished nothing: a
+    /// side of it is a bound, and no figure.
     pub is_bound: bool,
 }
 
@@ -167,6 +168,8 @@ struct Passes {
     runs: Vec<Figure>,
     /// Those of them that met their cap, or failed.
     capped: Vec<Figure>,
+    /// Those whose activity finished nothing: the slowdown is a bound, and the goodput is none.
+    idle: Vec<Figure>,
     /// False where no pass is whole: then all runs stand for one, and there is no interval.
     whole: bool,
 }
@@ -178,18 +181,22 @@ impl Passes {
         Self {
             runs: counted().map(figure).collect(),
             capped: counted().filter(|run| run.capped).map(figure).collect(),
+            idle: counted().filter(|run| run.slowdown_is_bound).map(figure).collect(),
             whole: analysis.complete_passes > 0,
         }
     }
 
-    /// True where a figure rests on a run that met its cap, or failed.
+    /// True where a figure rests on a run that met its cap, or failed; of a penalty also on one whose activity
+    /// finished nothing.
     fn has_bound(&self, part: &Part, measure: Measure) -> bool {
         let of_measure = |run: &Figure| match (part, measure) {
             (Part::Cell(_), _) => true,
             (_, Measure::Idle) => run.activity == "none",
             (_, Measure::Btu | Measure::Penalty) => run.activity != "none",
         };
+        let of_work = |run: &Figure| measure == Measure::Penalty && part.has(run);
         self.capped.iter().any(|run| part.has(run) && of_measure(run))
+            || self.idle.iter().any(of_work)
     }
 
     /// The figure of a part in each pass that has it; where none has, the one over all runs.
@@ -281,108 +288,4 @@ fn adjusted(changes: &[&Change]) -> Vec<f64> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::analysis::analyse;
-    use crate::analysis::synthetic;
-    use crate::journal::Record;
-
-    /// Four passes at `mbps` (telnet a tenth of it), the activity at half its rate alone.
-    fn analysis(mbps: u64, passes: u32) -> Analysis {
-        let plan = synthetic::plan(passes);
-        let mut journal = synthetic::journal(plan.clone());
-        for pass in 1..=passes {
-            journal.records.push(synthetic::alone("cpu", pass, 100.0));
-            for cell in plan.cells() {
-                let telnet = cell.application.name == "telnet";
-                let rate = if telnet { mbps / 10 } else { mbps } + u64::from(pass);
-                let run = synthetic::run(&plan, &cell.id(), pass, rate, 50.0);
-                journal.records.push(Record::from(run));
-            }
-        }
-        analyse(&journal)
-    }
-
-    fn found<'c>(comparison: &'c Comparison, name: &str) -> &'c Change {
-        let all = comparison.changes.iter().chain(&comparison.cells);
-        all.into_iter().find(|change| change.name() == name).unwrap()
-    }
-
-    #[test]
-    fn a_result_against_itself_has_not_changed() {
-        let same = analysis(1000, 4);
-        let comparison = compare(&same, &same);
-        for change in comparison.changes.iter().chain(&comparison.cells) {
-            assert!((change.ratio - 1.0).abs() < 1e-12, "{}", change.name());
-            assert_eq!(change.different, Some(false), "{}", change.name());
-        }
-        assert_eq!(comparison.cells.len(), 2 * 2 * 2);
-    }
-
-    #[test]
-    fn a_faster_host_is_faster_in_every_part_and_its_penalty_is_the_same() {
-        let comparison = compare(&analysis(1000, 4), &analysis(1200, 4));
-        for name in ["btu", "idle", "application.video.btu", "case.SEND.idle", "activity.cpu.btu"] {
-            let change = found(&comparison, name);
-            assert!(change.percent() > 15.0 && change.percent() < 21.0, "{name}");
-            assert_eq!(change.different, Some(true), "{name}");
-            let [low, high] = change.ci95.unwrap();
-            assert!(low < change.ratio && change.ratio < high, "{name}");
-        }
-        assert_eq!(found(&comparison, "penalty").different, Some(false));
-        assert_eq!(found(&comparison, "cell.SEND/video/none").different, Some(true));
-    }
-
-    #[test]
-    fn two_passes_have_a_ratio_and_no_interval() {
-        let comparison = compare(&analysis(1000, 2), &analysis(1200, 4));
-        let change = found(&comparison, "btu");
-        assert_eq!((change.ci95, change.different), (None, None));
-        let reason = change.ci95_reason.as_deref();
-        assert_eq!(reason, Some("2 and 4 passes, at least 3 each are needed"));
-    }
-
-    #[test]
-    fn a_figure_with_a_capped_run_is_a_bound_and_called_neither_different_nor_the_same() {
-        let before = analysis(1000, 4);
-        let mut after = before.clone();
-        let at = after.runs.iter().position(|run| run.cell.activity.as_str() == "cpu").unwrap();
-        after.runs[at].capped = true;
-        let cell = format!("cell.{}", cell_name(&figure(&after.runs[at])));
-        let compared = compare(&before, &after);
-        for name in ["btu", "penalty", &cell] {
-            let change = found(&compared, name);
-            assert!(change.is_bound && change.different.is_none(), "{name}: {change:?}");
-        }
-        assert!(!found(&compared, "idle").is_bound);
-        assert_eq!(found(&compared, "idle").different, Some(false));
-        let asked = |text: &str| text.parse::<Condition>().unwrap().judge(&compared).unwrap();
-        let untold = asked("btu<-1%");
-        assert!(!untold.met && untold.is_open, "{untold:?}");
-        assert_eq!(untold.said, ["btu +0.0 % (a bound: a run met its cap, or failed)"]);
-        assert!(!asked("idle<-1%").is_open);
-    }
-
-    #[test]
-    fn a_cell_without_a_whole_pass_is_compared_over_all_its_runs() {
-        let mut found = analysis(1000, 2);
-        found.complete_passes = 0;
-        let cell = found.runs[0].cell.clone();
-        let mut own: Vec<&mut ScoredRun> =
-            found.runs.iter_mut().filter(|run| run.cell == cell).collect();
-        (own[0].goodput_mbps, own[1].goodput_mbps) = (100.0, 400.0);
-        let name = format!("cell.{}", cell_name(&figure(&found.runs[0])));
-        let compared = compare(&found, &found);
-        assert!((self::found(&compared, &name).before - 200.0).abs() < 1e-9);
-    }
-
-    #[test]
-    fn many_passes_have_the_same_interval_as_few() {
-        let (before, after) = (analysis(1000, 10), analysis(1200, 10));
-        let of_t = welch_on_logs(&before.pass_btu_mbps, &after.pass_btu_mbps).unwrap().interval;
-        let ci95 = found(&compare(&before, &after), "btu").ci95.unwrap();
-        for (found, want) in ci95.into_iter().zip([of_t.low, of_t.high]) {
-            assert!((found / want - 1.0).abs() < 1e-9, "{ci95:?}, not {of_t:?}");
-        }
-    }
-}
+mod tests;

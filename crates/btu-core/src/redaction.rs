@@ -1,4 +1,4 @@
-//! A disclosure without names: what tells who and where a host is becomes an alias.
+//! A result without names: what tells who and where a host is becomes an alias.
 //!
 //! The same thing has the same alias wherever the same key is used, so that results of one host can
 //! still be joined, and nobody without the key can try names out.

@@ -1,8 +1,7 @@
 //! Statistics of repeated measurements: means, quantiles, intervals, comparisons.
 //!
 //! Times and rates are ratio quantities whose errors multiply, so everything here works in
-//! logarithms where it can. Bare `f64` lives in this module alone; what leaves it is a quantity of
-//! the caller. No function drops a value.
+//! logarithms where it can. Bare `f64` goes in and comes out; its unit is the caller's. No function drops a value.
 
 mod bimodal;
 mod bootstrap;

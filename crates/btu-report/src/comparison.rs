@@ -161,7 +161,8 @@ fn doubts(analysis: &Analysis) -> Vec<String> {
 }
 
 /// Why nothing is said of a figure that a run with a cap went into.
-const BOUND: &str = "a run met its cap, or failed: a side is a bound";
+const BOUND: &str =
+    "a run met its cap, or failed, or its activity finished nothing: a side is a bound";
 /// What every result of a short preset is, and what changes none of its figures.
 const UNRANKED: &str = "NOT RANKABLE";
 /// Flags of runs that count although they are not valid.

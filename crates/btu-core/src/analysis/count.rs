@@ -7,6 +7,7 @@ use super::ScoredRun;
 use crate::anomaly;
 use crate::cell::ActivityName;
 use crate::cell::Cell;
+use crate::cell::Role;
 use crate::journal::AloneSample;
 use crate::journal::Record;
 use crate::plan::Plan;
@@ -174,6 +175,7 @@ fn figures(plan: &Plan, sample: &CellSample, base: Option<&AloneRun>, attempts: 
         goodput_mbps: megabits(bits) / elapsed.seconds(),
         //= maly1996#5 eq. 8
         slowdown: base.zip(rate).map(|(base, rate)| base / rate),
+        slowdown_is_bound: idle.is_some(),
         activity_rate_per_s: rate,
         flags: sample.flags.clone(),
         attempt: sample.attempt,
@@ -240,6 +242,14 @@ impl CountedRun<'_> {
         }
     }
 
+    /// True where a setting of a host changed meanwhile: of the test host, or of a black box, which tells it with its role.
+    fn a_host_changed(&self) -> bool {
+        let of_a_black_box = |cause: &String| {
+            [Role::Active, Role::Passive].iter().any(|role| cause.starts_with(&format!("{role}: ")))
+        };
+        !self.sample.host.drift.is_empty() || self.sample.invalid.iter().any(of_a_black_box)
+    }
+
     fn flag_itself(&mut self) {
         let bounds = [
             (&self.censored, "counts with its cap: a bound, not a measurement"),
@@ -251,7 +261,7 @@ impl CountedRun<'_> {
             self.flag(Flag::new("censored", told.join("; ")));
         }
         if !self.invalid.is_empty() {
-            let emulated = !self.sample.emulation.is_empty() && self.sample.host.drift.is_empty();
+            let emulated = !self.sample.emulation.is_empty() && !self.a_host_changed();
             let stood_still = self.sample.comm.as_ref().and_then(verdict::standstill).is_some();
             let late = !stood_still && (self.verdict.is_invalid() || emulated);
             let name = if late { "emulation-late" } else { "invalid" };

@@ -286,6 +286,10 @@ fn an_invalid_run_on_an_emulated_path_is_late() {
     run.emulation.push(synthetic::direction("up"));
     run.invalid.push("the emulator did not answer".into());
     assert_eq!(analyse(&journal).runs[0].flags[0].name, "emulation-late");
+    let mut of_a_black_box = journal.clone();
+    let run = first(&mut of_a_black_box, "SEND/telnet/cpu");
+    run.invalid = vec!["active: MTU 1500 -> 9000".into()];
+    assert_eq!(analyse(&of_a_black_box).runs[0].flags[0].name, "invalid");
     first(&mut journal, "SEND/telnet/cpu").host.drift.push("MTU 1500 -> 9000".into());
     assert_eq!(analyse(&journal).runs[0].flags[0].name, "invalid");
 }

@@ -127,7 +127,7 @@ fn matches(pattern: &str, name: &str) -> bool {
 }
 
 /// What is said of a figure that a run with a cap went into.
-const BOUND: &str = " (a bound: a run met its cap, or failed)";
+const BOUND: &str = " (a bound: a run met its cap, or failed, or its activity finished nothing)";
 
 #[cfg(test)]
 mod tests {

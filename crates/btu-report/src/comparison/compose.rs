@@ -76,7 +76,7 @@ const READING: &str = "btu and idle are in Mb/s, busy and idle host; penalty is 
                        longer the host's own work takes beside the traffic. The interval is that of \
                        the change, over passes. Different: the interval holds no zero, and the change \
                        exceeds 2 %; of a cell after Holm's correction over the table of cells, too. \
-                       CENSORED: a run met its cap, or failed, so that a side is a bound. Not shown: anything else, so that no difference was shown, and none was ruled out.";
+                       CENSORED: a run met its cap, or failed, or its activity finished nothing, so that a side is a bound. Not shown: anything else, so that no difference was shown, and none was ruled out.";
 
 fn conditions(found: &ComparisonDocument) -> Vec<Block> {
     let told = found.conditions.iter().map(|one| {
@@ -118,17 +118,24 @@ fn cells(found: &ComparisonDocument) -> Vec<Block> {
     let moved: Vec<&ChangeResult> =
         all.iter().filter(|one| one.different == Some(true)).copied().collect();
     let short = |figure: &str| figure.trim_start_matches("cell.").to_owned();
-    let summary = format!(
-        "{} of {} cells are different (Holm's correction over the table).",
-        moved.len(),
-        all.len()
-    );
-    let mut blocks = vec![Block::paragraph(summary)];
+    let mut blocks = vec![Block::paragraph(summary(&moved, &all))];
     if !moved.is_empty() {
         blocks.push(Block::Table(table("different cells, Mb/s", &moved, short)));
     }
     blocks.push(Block::details("All cells", vec![Block::Table(table("Mb/s", &all, short))]));
     blocks
+}
+
+/// How many cells moved, of those of which anything can be said.
+fn summary(moved: &[&ChangeResult], all: &[&ChangeResult]) -> String {
+    let (cells, judged) = (all.len(), all.iter().filter(|one| one.different.is_some()).count());
+    let are = if moved.len() == 1 { "is" } else { "are" };
+    let of = match judged {
+        0 => return format!("Nothing is said of the {}.", several(cells, "cell")),
+        judged if judged == cells => several(cells, "cell"),
+        judged => format!("{judged} cells that are judged"),
+    };
+    format!("{} of {of} {are} different (Holm's correction over the table).", moved.len())
 }
 
 fn named(figure: &str) -> String {

@@ -302,8 +302,8 @@ fn predictors(ranking: &Ranking) -> Vec<Block> {
     };
     let rows = ranking.correlations.iter().map(item).collect();
     let reading = "rho is 1 where a figure orders the hosts as BTU does, -1 where it orders them the \
-                   other way round, 0 where it says nothing; p is the share of all orders that agree \
-                   at least as well by chance.";
+                   other way round, 0 where it says nothing; p is the share of orders (all, or \
+                   20000 drawn ones) whose rho is at least as far from 0.";
     vec![Block::Facts { rows }, Block::paragraph(reading)]
 }
 

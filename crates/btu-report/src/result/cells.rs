@@ -83,7 +83,7 @@ fn no_slowdown_of_cell(cell: &Cell) -> &'static str {
     if cell.activity.is_none() {
         BASELINE
     } else {
-        "no pass has the activity alone and beside COMM"
+        "no pass has a rate of the activity both alone and beside COMM"
     }
 }
 

@@ -113,9 +113,10 @@ fn is_bound(analysis: &Analysis) -> bool {
 fn sentence(analysis: &Analysis) -> String {
     if is_bound(analysis) {
         let capped = analysis.runs.iter().filter(|run| run.capped).count();
+        let count = if capped == 1 { "counts" } else { "count" };
         let capped = several(capped, "run");
         return format!(
-            "{capped} met a time cap, or failed, and counts with the cap: the figures are bounds, and say \
+            "{capped} met a time cap, or failed, and {count} with the cap: the figures are bounds, and say \
              little of this host."
         );
     }

@@ -76,8 +76,8 @@ const OF_RUNS: &[(&str, &str)] = &[
     ("activity-failed", "the activity, or a part of it, ended with an error"),
     (
         "censored",
-        "a time cap or a fault ended the traffic or the activity: the figure is a bound, and the result is not \
-         rankable",
+        "a time cap or a fault ended the traffic, or the activity finished nothing: the goodput or the slowdown is \
+         a bound, and the result is not rankable",
     ),
     (
         "emulation-late",

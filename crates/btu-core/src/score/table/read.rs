@@ -364,7 +364,9 @@ impl Reader {
         let left_out = (self.left_out > 0).then_some(left_out);
         let censored = (self.censored > 0).then(|| {
             let rows = several(self.censored, "row");
-            format!("CENSORED: {rows} met a cap, or failed: the figures are bounds")
+            format!(
+                "CENSORED: {rows} met a cap, failed, or had an activity that finished nothing: the figures are bounds"
+            )
         });
         let idle = self.idle_flags.iter().map(|name| idle_flag(name));
         let unknown = self.unknown.iter().map(|name| unknown_activity(name));

@@ -193,7 +193,7 @@ fn a_row_that_is_a_bound_is_told() {
         let plain = r#""activity": "cpu", "goodput_mbps": 1, "slowdown": 2, "repeat": 2"#;
         score_table(&table(&[row(&flagged), row(plain)])).unwrap().warnings
     };
-    let told = "CENSORED: 1 row met a cap, or failed: the figures are bounds".to_owned();
+    let told = "CENSORED: 1 row met a cap, failed, or had an activity that finished nothing: the figures are bounds".to_owned();
     assert!(rows(r#""steal", "censored""#).contains(&told));
     assert!(!rows(r#""steal""#).contains(&told));
     assert!(rows(r#""steal""#)[0].starts_with("flag \"steal\" changes no figure here"));

@@ -1,4 +1,4 @@
-//! The slowdown of messages by their size: the delay of each over the least that one of its size took.
+//! The slowdown of messages by their size: the delay of each over the least of any that was as large or larger.
 
 use serde::Deserialize;
 use serde::Serialize;
