@@ -1,4 +1,4 @@
-//! The verb `redact`: a result without the names in its disclosure, signed anew.
+//! The verb `redact`: a result without names, wherever they stand, signed anew.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -43,7 +43,7 @@ pub(crate) struct PingPongArgs {
     /// Repeat what a plan.toml says
     #[arg(long, value_name = "FILE", conflicts_with = "resume", help_heading = "Effort")]
     pub(super) plan: Option<PathBuf>,
-    /// Lay a curve from elsewhere over ours: np.out, OSU, IMB, or a result's directory; repeatable
+    /// Lay a curve from elsewhere over ours: np.out, OSU, IMB, perftest, or a result's directory; repeatable
     #[arg(long, value_name = "FILE|DIR", conflicts_with = "resume", help_heading = "Result")]
     pub(super) import: Vec<PathBuf>,
     /// Write the curve as an np.out of `NetPIPE` (several curves: one file each, FILE.CURVE)
