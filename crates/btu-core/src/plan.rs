@@ -7,6 +7,7 @@ mod bounds;
 mod calls;
 mod cap;
 mod capture;
+mod class;
 mod edition;
 mod error;
 mod estimate;

@@ -1,7 +1,5 @@
 //! From an edition, a preset and what the user asked for to a legal plan.
 
-use toml::Spanned;
-
 use super::ActivityPlan;
 use super::Amount;
 use super::Captured;
@@ -15,6 +13,7 @@ use super::Work;
 use super::bounds;
 use super::bounds::Purpose;
 use super::calls::calls;
+use super::class;
 use super::error::Source;
 use super::matrix::Matrix;
 use super::raw::RawActivity;
@@ -47,8 +46,10 @@ pub struct Choices<'c> {
     pub captured: Option<Captured>,
     /// `--seed`.
     pub seed: Option<u64>,
-    /// The class of the testbed, where the command line decides it.
+    /// `--testbed-class`.
     pub testbed_class: Option<&'c str>,
+    /// True where the black boxes are other hosts.
+    pub real_hosts: bool,
     /// `--plan`: the file's name and its text.
     pub plan: Option<(&'c str, &'c str)>,
 }
@@ -89,9 +90,7 @@ impl Plan {
         if choices.plan.is_some() && says_nothing(text) {
             return Err(PlanError::Empty { place: name.to_owned() });
         }
-        if let Some(class) = choices.testbed_class {
-            own.testbed_class = Some(Spanned::new(0..0, class.to_owned()));
-        }
+        class::decide(choices, &mut own, &source)?;
         let edition = edition(choices, &own, &source)?;
         let base: RawEdition = parse_edition(&edition)?;
         let (preset_name, preset) = preset(choices, &own, &base, &edition, &source)?;

@@ -318,6 +318,36 @@ fn the_command_line_restricts_and_contradictions_are_named() {
     );
 }
 
+/// A plan of a cloud says so wherever it is repeated; one of this machine is no plan of other hosts yet.
+#[test]
+fn the_class_of_a_testbed_is_what_is_said_first_of_all() {
+    let class = |option, file: &str, real_hosts| {
+        let text = format!("seed = 1\n{file}");
+        let plan = Some(("p.toml", text.as_str()));
+        let choices = Choices { testbed_class: option, real_hosts, plan, ..Choices::default() };
+        let words = Vocabulary { activities: &["cpu", "ftp", "io"] };
+        let resolved = Plan::resolve(&choices, &words, 1);
+        resolved.map(|plan| plan.testbed_class).map_err(|error| error.to_string())
+    };
+    let (local, cloud) = ("testbed_class = \"local\"", "testbed_class = \"cloud\"");
+    let legal = [
+        (None, "", false, "local"),
+        (None, "", true, "lab"),
+        (None, local, true, "lab"),
+        (None, cloud, true, "cloud"),
+        (Some("wan"), "", true, "wan"),
+        (Some("wan"), local, true, "wan"),
+        (Some("cloud"), cloud, true, "cloud"),
+    ];
+    for (option, file, real_hosts, wanted) in legal {
+        assert_eq!(class(option, file, real_hosts).as_deref(), Ok(wanted), "{option:?} {file}");
+    }
+    assert_eq!(
+        class(Some("wan"), cloud, true).unwrap_err(),
+        "--testbed-class wan contradicts p.toml:2:17: testbed_class = \"cloud\"; leave one of them out"
+    );
+}
+
 #[test]
 fn a_plan_for_other_figures_is_refused() {
     let error = own("edition_hash = \"00\"").unwrap_err();

@@ -12,6 +12,7 @@ use super::PlanError;
 use super::Vocabulary;
 use super::Work;
 use super::bounds::Purpose;
+use super::class::TESTBED_CLASSES;
 use super::error::Source;
 use crate::cell::ActivityName;
 use crate::link;
@@ -259,5 +260,3 @@ fn put_some(out: &mut String, key: &str, value: Option<impl Display>) {
 fn quoted(value: impl Display) -> String {
     toml::Value::String(value.to_string()).to_string()
 }
-
-const TESTBED_CLASSES: &[&str] = &["local", "lab", "cloud", "wan"];

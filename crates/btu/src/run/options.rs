@@ -106,12 +106,6 @@ impl RunArgs {
         self.active.is_some()
     }
 
-    /// The class that the command line decides: none for a local run, whose plan has to say "local".
-    fn testbed_class(&self) -> Option<&str> {
-        let lab = || self.is_remote().then_some("lab");
-        self.testbed_class.as_deref().or_else(lab)
-    }
-
     /// The class says where a result comes from: a run must not call itself anything else.
     pub(super) fn fits(&self, plan: &Plan) -> Result<(), Failure> {
         let class = plan.testbed_class.as_str();
@@ -180,7 +174,8 @@ impl RunArgs {
             activities: self.activities.as_deref(),
             captured: self.capture,
             seed: self.seed,
-            testbed_class: self.testbed_class(),
+            testbed_class: self.testbed_class.as_deref(),
+            real_hosts: self.is_remote(),
             plan: given.as_ref().map(|(name, text)| (name.as_str(), text.as_str())),
         };
         let plan = resolve(&choices)?;
