@@ -115,6 +115,11 @@ impl Manifest {
         }
     }
 
+    /// True where it holds a file of this name with this content.
+    pub fn has(&self, name: &str, content: &[u8]) -> bool {
+        self.files.get(name).is_some_and(|entry| entry.blake3 == hash(content))
+    }
+
     /// Where the files are not as the manifest says. `content` gives a file by name.
     pub fn deviations<'f>(&self, content: impl Fn(&str) -> Option<&'f [u8]>) -> Vec<Deviation> {
         let of = |(name, entry): (&String, &FileEntry)| match content(name) {

@@ -75,6 +75,13 @@ pub(crate) fn is_signed(directory: &JournalDir) -> bool {
     [MANIFEST, SIGNATURES].iter().all(|name| directory.path().join(name).is_file())
 }
 
+/// True where the manifest has a file of this name with this content.
+pub(crate) fn has_signed(directory: &JournalDir, name: &str, content: &[u8]) -> bool {
+    let manifest = std::fs::read(directory.path().join(MANIFEST)).ok();
+    let manifest = manifest.and_then(|text| Manifest::parse(&text).ok());
+    manifest.is_some_and(|manifest| manifest.has(name, content))
+}
+
 /// Writes the manifest and its signatures. Without an identity the result stays whole, unsigned.
 fn sign(
     directory: &JournalDir,

@@ -127,12 +127,36 @@ pub(crate) fn render_files<S: Stored, E: Into<Failure>>(
     open: impl FnOnce(&ResultFiles, OpenMode) -> Result<S, E>,
 ) -> Result<S, Failure> {
     let stored = opened(journal, open)?;
-    for (format, file) in [("json", file::RESULT), ("html", file::REPORT)] {
+    for (format, file) in RENDERINGS {
         let content = stored.render(format).map_err(Failure::usage)?;
         journal.write(file, &content).map_err(journal_failure)?;
     }
     Ok(stored)
 }
+
+/// Formats of the files that are rendered from a journal.
+const RENDERINGS: [(&str, &str); 2] = [("json", file::RESULT), ("html", file::REPORT)];
+
+/// Makes those again that somebody deleted, where they are what was signed.
+fn restore(journal: &JournalDir, stored: &dyn Stored) -> Result<(), Failure> {
+    for (format, file) in RENDERINGS {
+        if journal.path().join(file).exists() {
+            continue;
+        }
+        let content = stored.render(format).map_err(Failure::usage)?;
+        if sign::has_signed(journal, file, &content) {
+            journal.write(file, &content).map_err(journal_failure)?;
+        } else {
+            output::message(&format!(
+                "btu: warning: {file} is missing, and not made again: {OTHER}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Why a file stays away: what covers it would not hold.
+const OTHER: &str = "what was signed was another one; btu report shows this one";
 
 fn opened<S: Stored, E: Into<Failure>>(
     journal: &JournalDir,
@@ -181,7 +205,9 @@ pub(crate) fn show_again<S: Stored, E: Into<Failure>>(
     let stored = if is_signed { opened(journal, open) } else { render_files(journal, open) }?;
     let done = if is_signed { SIGNED } else { RENDERED };
     output::message(&format!("{}: the measurement is finished; {done}", journal.path().display()));
-    if !is_signed {
+    if is_signed {
+        restore(journal, &stored)?;
+    } else {
         sign(journal, &stored)?;
     }
     keep_extracts(journal, &stored);
@@ -199,7 +225,9 @@ pub(crate) fn show(directory: &Path, stored: &dyn Stored, json: bool) -> Result<
         return output::bytes(&stored.render("json").map_err(Failure::usage)?);
     }
     let report = directory.join(file::REPORT);
-    output::result(&format!("{}\nreport: {}\n", stored.brief(), report.display()))
+    let place =
+        if report.exists() { format!("report: {}\n", report.display()) } else { String::new() };
+    output::result(&format!("{}\n{place}", stored.brief()))
 }
 
 #[cfg(test)]

@@ -243,11 +243,29 @@ fn a_finished_run_is_not_measured_again_and_stays_as_it_was() {
     std::fs::remove_file(out.join("report.html")).unwrap();
     again("only its files are rendered again");
     assert!(files() == before, "a file changed");
+    // Deleted, it is made again: it is what was signed.
+    std::fs::remove_file(out.join("report.html")).unwrap();
+    again("its files stay as they were signed");
+    assert!(files() == before, "a file changed");
     // What is signed is not written, whatever this program would write today.
     std::fs::write(out.join("report.html"), "of another program").unwrap();
     let signed = files();
     again("its files stay as they were signed");
     assert!(files() == signed, "a file was written");
+    let shown = another_build(dir.path()).args(["run", "--resume"]).arg(&out).output().unwrap();
+    let said = said(&shown);
+    assert_eq!(shown.status.code(), Some(0), "{said}");
+    assert!(said.contains("its files stay as they were signed"), "{said}");
+}
+
+/// The program with another hash.
+fn another_build(folder: &Path) -> Command {
+    let copy = folder.join("another-build");
+    let mut bytes = std::fs::read(btu().get_program()).unwrap();
+    bytes.push(0);
+    std::fs::write(&copy, bytes).unwrap();
+    std::fs::set_permissions(&copy, PermissionsExt::from_mode(0o755)).unwrap();
+    Command::new(copy)
 }
 
 /// Whoever takes the passes out that he does not like gets no signature for the rest.
