@@ -6,6 +6,7 @@ use std::net::TcpStream;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
+use std::time::Instant;
 
 use super::limits::LINE;
 use super::line::Line;
@@ -24,8 +25,8 @@ pub enum FtpFault {
     /// What it sent is no reply.
     #[error("this is no reply: {0}")]
     NoReply(String),
-    /// It said nothing for so long.
-    #[error("the server was silent for {} s", .0.as_secs())]
+    /// It said nothing for so long, or nothing whole.
+    #[error("the server was silent for {} s, or did not end its reply", .0.as_secs())]
     Silent(Duration),
     /// The connection failed.
     #[error(transparent)]
@@ -105,13 +106,14 @@ impl Dialogue {
 
     /// A reply of several lines ends with one that begins as the first, and a space (RFC 959, 4.2).
     fn hear(&mut self) -> Result<Heard, FtpFault> {
-        let first = self.line()?;
+        let end = Instant::now() + self.patience;
+        let first = self.line(end)?;
         let (code, goes_on) = code_of(&first).ok_or_else(|| FtpFault::NoReply(quoted(&first)))?;
         if !goes_on {
             return Ok(Heard::new(code, &first));
         }
         for _ in 0..MOST_LINES {
-            let line = self.line()?;
+            let line = self.line(end)?;
             if code_of(&line) == Some((code, false)) {
                 return Ok(Heard::new(code, &line));
             }
@@ -119,9 +121,9 @@ impl Dialogue {
         Err(FtpFault::NoReply(format!("{} and {MOST_LINES} lines without an end", quoted(&first))))
     }
 
-    fn line(&mut self) -> Result<String, FtpFault> {
+    fn line(&mut self, end: Instant) -> Result<String, FtpFault> {
         let patience = self.patience;
-        match self.lines.next(self.control.as_fd()) {
+        match self.lines.next_until(self.control.as_fd(), end) {
             Ok(Line::Text(text)) => Ok(String::from_utf8_lossy(text).into_owned()),
             Ok(Line::TooLong) => Err(FtpFault::NoReply(format!("a line of over {LINE} bytes"))),
             Ok(Line::End) => Err(FtpFault::Ended),
@@ -248,6 +250,19 @@ mod tests {
         assert!(error.contains("none says that it is ready"), "{error}");
         let error = told("421 busy\r\n").greeting().unwrap_err().sentence();
         assert!(error.contains("421 busy"), "{error}");
+    }
+
+    #[test]
+    fn a_server_that_never_comes_to_an_end_is_silent() {
+        let door = TcpListener::bind("127.0.0.1:0").unwrap();
+        let near = TcpStream::connect(door.local_addr().unwrap()).unwrap();
+        let (far, _) = door.accept().unwrap();
+        let endless = std::thread::spawn(move || while (&far).write_all(&[b'2'; 512]).is_ok() {});
+        let mut dialogue = Dialogue::over(Arc::new(near), Duration::from_millis(100));
+        let error = dialogue.reply("greeting", &[Class::Done]).unwrap_err().sentence();
+        assert!(error.contains("silent for"), "{error}");
+        drop(dialogue);
+        endless.join().unwrap();
     }
 
     #[test]

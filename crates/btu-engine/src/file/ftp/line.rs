@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::BorrowedFd;
+use std::time::Instant;
 
 use btu_sys::socket;
 
@@ -35,6 +36,18 @@ impl Lines {
     /// The next line, from the connection as far as it did not arrive before.
     pub(super) fn next(&mut self, control: BorrowedFd<'_>) -> io::Result<Line<'_>> {
         self.next_from(|space| retried(|| socket::recv(control, space)))
+    }
+
+    /// The same, and as if nothing had come where it is not whole by `end`: who says a line byte by byte keeps nobody.
+    pub(super) fn next_until(
+        &mut self,
+        control: BorrowedFd<'_>,
+        end: Instant,
+    ) -> io::Result<Line<'_>> {
+        self.next_from(|space| match Instant::now() {
+            late if late >= end => Err(io::ErrorKind::WouldBlock.into()),
+            _ => retried(|| socket::recv(control, space)),
+        })
     }
 
     fn next_from(
