@@ -127,6 +127,7 @@ static SHOWN: &[(&str, Tried)] = &[
     ("btu agent invite --address 10.0.4.7:7411", Tried::Parsed),
     ("btu agent --listen 10.0.4.7:7411", Tried::Parsed),
     ("btu pair btu1.NNNJN3N3ICIAWGNI...@10.0.4.7:7411 --name lab1", Tried::Parsed),
+    ("btu pair btu1.K3QFN3N3ICIAWGNI...@10.0.4.8:7411 --name lab2", Tried::Parsed),
     ("btu run --active lab1 --passive lab2", Tried::Parsed),
     ("btu pingpong tcp udp quic --peer lab1", Tried::Parsed),
     ("btu traffic qos voice,bulk --peer lab1", Tried::Parsed),
