@@ -1,5 +1,7 @@
 //! Beside activities that do nothing the score is that of the idle host.
 
+use serde_json::Value;
+
 use crate::alone;
 use crate::commands::needs;
 use crate::program::Cells;
@@ -37,7 +39,19 @@ fn beside_activities_that_do_nothing_btu_is_that_of_the_idle_host_within_its_int
     // interval in 99.9 of 100 runs, and never far off.
     let half_width = (high / low).ln() / 2.0;
     let apart = (btu / idle).ln().abs();
-    assert!(apart <= 2.0 * half_width.max(0.02) && apart < 0.3, "{btu} [{low}, {high}], {idle}");
+    let agree = apart <= 2.0 * half_width.max(0.02) && apart < 0.3;
+    assert!(agree, "{btu} [{low}, {high}], {idle}: {}", goodputs(&result));
     let cells = lines(&folder.path().join("result/samples.jsonl"));
     assert!(cells.iter().any(|line| line["activity"] == "idle"));
+}
+
+/// Each run, to see in which of them the difference lies.
+fn goodputs(result: &Value) -> String {
+    let cells = result["cells"].as_array().unwrap().iter();
+    let told = cells.map(|run| {
+        let [case, application, activity] =
+            ["case", "application", "activity"].map(|key| run[key].as_str().unwrap_or_default());
+        format!("{case}/{application}/{activity} {}: {}", run["repeat"], run["goodput_mbps"])
+    });
+    told.collect::<Vec<_>>().join("; ")
 }
