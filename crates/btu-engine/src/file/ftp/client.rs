@@ -203,7 +203,8 @@ fn connected(
     patience: Duration,
     sockets: &Sockets,
 ) -> Result<Arc<TcpStream>, EngineError> {
-    let stream = socket::connect(address, options, patience)?;
+    let stream = socket::connect(address, options, patience);
+    let stream = stream.map_err(|cause| named("connection")(cause.into()))?;
     socket::bound_waits(&stream, patience)?;
     let ended = || EngineError::Refused(format!("ftp {address}: the client was ended"));
     sockets.admit(stream).ok_or_else(ended)

@@ -28,6 +28,9 @@ pub enum FtpFault {
     /// It said nothing for so long, or nothing whole.
     #[error("the server was silent for {} s, or did not end its reply", .0.as_secs())]
     Silent(Duration),
+    /// There is no connection.
+    #[error(transparent)]
+    Unreachable(#[from] btu_sys::Error),
     /// The connection failed.
     #[error(transparent)]
     Connection(#[from] io::Error),
