@@ -24,7 +24,7 @@ const WORDS: &[(&str, &str)] = &[
     ("a, d", "A(T) / T and D(T) / T, T being the duration"),
     (
         "carried",
-        "D(T + w) / T, w the least time that a byte took: d, and what was only under way at T; knee and mu are found from it",
+        "D(T + w) / T, w the least time that a byte took: d, and what was only under way at T, of a full stream without what its first read, at w, found; knee and mu are found from it",
     ),
     ("mu", "what a full stream that runs alone in the same plan carries on the same way"),
     ("a/d", "the utilisation of the paper, which can exceed 1"),

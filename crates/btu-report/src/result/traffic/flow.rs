@@ -59,7 +59,8 @@ pub struct TrafficFlowResult {
     pub arrival_rate_bit_s: f64,
     /// d, bit/s.
     pub departure_rate_bit_s: f64,
-    /// D(T + w) / T with the least delay w of a byte, bit/s: d, and what was only under way at T.
+    /// D(T + w) / T with the least delay w of a byte, bit/s: d, and what was only under way at T. Of a full stream without
+    /// D(w), what its first read found.
     pub carried_rate_bit_s: Option<f64>,
     /// a / d.
     pub offered_ratio: Option<f64>,
