@@ -60,14 +60,19 @@ fn two_passes_have_a_ratio_and_no_interval() {
     assert_eq!(reason, Some("2 and 4 passes, at least 3 each are needed"));
 }
 
-#[test]
-fn a_figure_with_a_capped_run_is_a_bound_and_called_neither_different_nor_the_same() {
+/// A result against itself but for one run beside `cpu`, and the name of the cell of that.
+fn with_a_run_beside_cpu(change: impl FnOnce(&mut ScoredRun)) -> (Comparison, String) {
     let before = analysis(1000, 4);
     let mut after = before.clone();
-    let at = after.runs.iter().position(|run| run.cell.activity.as_str() == "cpu").unwrap();
-    after.runs[at].capped = true;
-    let cell = format!("cell.{}", cell_name(&figure(&after.runs[at])));
-    let compared = compare(&before, &after);
+    let run = after.runs.iter_mut().find(|run| run.cell.activity.as_str() == "cpu").unwrap();
+    change(run);
+    let cell = format!("cell.{}", cell_name(&figure(run)));
+    (compare(&before, &after), cell)
+}
+
+#[test]
+fn a_figure_with_a_capped_run_is_a_bound_and_called_neither_different_nor_the_same() {
+    let (compared, cell) = with_a_run_beside_cpu(|run| run.capped = true);
     for name in ["btu", "penalty", &cell] {
         let change = found(&compared, name);
         assert!(change.is_bound && change.different.is_none(), "{name}: {change:?}");
@@ -87,12 +92,7 @@ fn a_figure_with_a_capped_run_is_a_bound_and_called_neither_different_nor_the_sa
 /// A slowdown that is a lower bound makes the penalty one, and nothing else.
 #[test]
 fn a_penalty_with_an_activity_that_finished_nothing_is_a_bound() {
-    let before = analysis(1000, 4);
-    let mut after = before.clone();
-    let at = after.runs.iter().position(|run| run.cell.activity.as_str() == "cpu").unwrap();
-    after.runs[at].slowdown_is_bound = true;
-    let compared = compare(&before, &after);
-    let cell = format!("cell.{}", cell_name(&figure(&after.runs[at])));
+    let (compared, cell) = with_a_run_beside_cpu(|run| run.slowdown_is_bound = true);
     let is_bound = |name: &str| found(&compared, name).is_bound;
     assert!(is_bound("penalty") && is_bound("activity.cpu.penalty"));
     assert!(!["btu", "idle", "activity.cpu.btu", &cell].into_iter().any(is_bound));

@@ -138,11 +138,10 @@ fn resume(args: &RunArgs, dir: &Path, interrupt: &Interrupt) -> Result<Start, Fa
     let mut here = disclosure(args);
     let (mut journal, stored) = JournalDir::resume(dir).map_err(journal::journal_failure)?;
     journal::has_begun(dir, &stored)?;
-    if stored.is_finished() && sign::is_signed(&journal) {
-        // It is only shown: any host and any build can do that.
-        return Ok(Start::Finished(journal));
+    // What is signed is only shown: any host and any build can do that.
+    if !(stored.is_finished() && sign::is_signed(&journal)) {
+        same_host(&stored.hosts, &here)?;
     }
-    same_host(&stored.hosts, &here)?;
     if stored.is_finished() {
         return Ok(Start::Finished(journal));
     }

@@ -77,7 +77,8 @@ impl Direction {
         self.meter.reset();
     }
 
-    /// Drops what the oldest of too many chains still hold: a delay of an hour, and a run each second.
+    /// Drops what the oldest of too many chains still hold: a delay of an hour, and a run each second. Nobody counts
+    /// it: the run that it came in is over.
     fn abandon(&mut self) {
         let surplus = self.chains.len().saturating_sub(MOST_CHAINS);
         for chain in self.chains.drain(..surplus) {
