@@ -55,7 +55,6 @@ pub use far::FarSide;
 pub use join::join;
 pub use near::NearReport;
 pub use near::NearSide;
-pub(crate) use supervisor::standstill;
 pub use token::FarToken;
 pub use token::NearToken;
 

@@ -34,6 +34,7 @@ pub mod probe;
 pub mod prober;
 #[cfg(feature = "quic")]
 mod quic;
+mod standstill;
 mod threads;
 pub mod time;
 pub mod traffic;

@@ -40,7 +40,7 @@ impl ThreadUse {
         let count = |value: i64| u64::try_from(value).unwrap_or(0);
         Self {
             cpu_ns: thread_cpu_ns(),
-            run_delay_ns: sched_stat().ok().map(|stat| stat.wait_ns),
+            run_delay_ns: RunDelay::of_this_thread().ok().and_then(|delay| delay.now_ns()),
             voluntary_switches: switches.map_or(0, |u| count(u.voluntary_context_switches())),
             involuntary_switches: switches.map_or(0, |u| count(u.involuntary_context_switches())),
         }
@@ -62,17 +62,6 @@ impl ThreadUse {
     }
 }
 
-/// The scheduler's account of one thread (`/proc/thread-self/schedstat`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SchedStat {
-    /// Time on a CPU.
-    pub run_ns: u64,
-    /// Time runnable but not running.
-    pub wait_ns: u64,
-    /// How often it was given a CPU.
-    pub slices: u64,
-}
-
 /// Where one thread is, asked from any other.
 #[derive(Debug)]
 pub struct Whereabouts {
@@ -82,9 +71,7 @@ pub struct Whereabouts {
 impl Whereabouts {
     /// Of the calling thread.
     pub fn of_this_thread() -> Result<Self> {
-        let path = "/proc/thread-self/stat";
-        let opened = fs::File::open(path);
-        Ok(Self { stat: opened.map_err(|cause| Error::new(format!("open {path}"), cause))? })
+        Ok(Self { stat: open("/proc/thread-self/stat")? })
     }
 
     /// The CPU on which the thread runs, or ran last; `None` once it has ended. Allocates nothing.
@@ -99,6 +86,31 @@ impl Whereabouts {
     }
 }
 
+/// How long one thread has waited for a CPU, asked again and again.
+#[derive(Debug)]
+pub struct RunDelay {
+    schedstat: fs::File,
+}
+
+impl RunDelay {
+    /// Of the calling thread.
+    pub fn of_this_thread() -> Result<Self> {
+        Ok(Self { schedstat: open("/proc/thread-self/schedstat")? })
+    }
+
+    /// Time runnable but not running, since the thread began, ns; `None` once it has ended. Allocates nothing.
+    pub fn now_ns(&self) -> Option<u64> {
+        let mut space = [0; 96];
+        let length = self.schedstat.read_at(&mut space, 0).ok()?;
+        let text = str::from_utf8(space.get(..length)?).ok()?;
+        text.split_ascii_whitespace().nth(1)?.parse().ok()
+    }
+}
+
+fn open(path: &str) -> Result<fs::File> {
+    fs::File::open(path).map_err(|cause| Error::new(format!("open {path}"), cause))
+}
+
 /// CPU time of the calling thread.
 #[inline]
 pub fn thread_cpu_ns() -> u64 {
@@ -108,19 +120,6 @@ pub fn thread_cpu_ns() -> u64 {
 /// CPU time of the whole process, threads that ended included.
 pub fn process_cpu_ns() -> u64 {
     clock::now_ns(ClockId::CLOCK_PROCESS_CPUTIME_ID)
-}
-
-/// The scheduler's account of the calling thread.
-pub fn sched_stat() -> Result<SchedStat> {
-    let path = "/proc/thread-self/schedstat";
-    let text =
-        fs::read_to_string(path).map_err(|cause| Error::new(format!("read {path}"), cause))?;
-    let mut fields = text.split_ascii_whitespace().map_while(|field| field.parse().ok());
-    let mut next = || {
-        let cause = || io::Error::new(io::ErrorKind::InvalidData, "fewer than three numbers");
-        fields.next().ok_or_else(|| Error::new(format!("read {path}"), cause()))
-    };
-    Ok(SchedStat { run_ns: next()?, wait_ns: next()?, slices: next()? })
 }
 
 /// The CPU on which the calling thread runs at this moment.
@@ -289,6 +288,44 @@ mod tests {
             assert!(std::time::Instant::now() < end, "a thread that has ended is still seen");
             std::thread::yield_now();
         }
+    }
+
+    /// Ends once it has waited: what does not share its CPU would not.
+    #[test]
+    fn a_thread_that_shares_its_cpu_waits_for_it() {
+        let one = CpuSet::of(allowed().unwrap().iter().take(1));
+        let over = std::sync::atomic::AtomicBool::new(false);
+        let spin = || {
+            pin(&one).unwrap();
+            while !over.load(std::sync::atomic::Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+        };
+        let waits = || {
+            pin(&one).unwrap();
+            let delay = RunDelay::of_this_thread().unwrap();
+            let end = std::time::Instant::now() + std::time::Duration::from_mins(1);
+            let waited = delay.now_ns().unwrap() + 5_000_000;
+            while delay.now_ns().unwrap() < waited && std::time::Instant::now() < end {}
+            over.store(true, std::sync::atomic::Ordering::Relaxed);
+            delay.now_ns().unwrap() >= waited
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(spin);
+            assert!(scope.spawn(waits).join().unwrap());
+        });
+    }
+
+    #[test]
+    fn a_thread_that_sleeps_waits_for_no_cpu() {
+        let delay = RunDelay::of_this_thread().unwrap();
+        let waited = || {
+            let before = delay.now_ns().unwrap();
+            clock::sleep_until(clock::monotonic_ns() + 1_000_000);
+            delay.now_ns().unwrap() - before
+        };
+        // Beside other programs it may, once it is to go on.
+        assert!((0..100).any(|_| waited() < 500_000));
     }
 
     #[test]

@@ -14,7 +14,6 @@ use btu_core::units::Nanos;
 use btu_core::verdict::LONGEST_STANDSTILL;
 use btu_sys::clock;
 use btu_sys::cpu;
-use btu_sys::cpu::ThreadUse;
 
 use super::Prepared;
 use super::Worker;
@@ -22,11 +21,11 @@ use super::is_cancelled;
 use super::trail::Point;
 use super::trail::Trail;
 use super::trail::Trails;
-use crate::comm::standstill;
 use crate::error::EngineError;
 use crate::lineup::Lineup;
 use crate::lineup::Start;
 use crate::place::Place;
+use crate::standstill::Standstill;
 use crate::time::now;
 
 /// An activity whose threads exist. Dropped, it stops.
@@ -288,13 +287,13 @@ fn work(
 
 /// Sleeps in short pieces, until the time is over or somebody cancels. For how long the process stood still at the most.
 pub(crate) fn sleep(time: Nanos, cancel: &AtomicBool) -> Nanos {
-    let (end, before, mut overslept) = (within(time), ThreadUse::now(), Nanos::ZERO);
+    let (end, mut still) = (within(time), Standstill::of_this_thread());
     while now() < end && !is_cancelled(cancel) {
         let wake = within(PATIENCE).min(end);
         clock::sleep_until(wake.count());
-        overslept = overslept.max(now().since(wake));
+        still.woke(now().since(wake));
     }
-    standstill(overslept, &before)
+    still.longest()
 }
 
 /// The moment that is `time` away.

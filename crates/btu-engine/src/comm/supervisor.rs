@@ -6,7 +6,6 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
 use btu_core::units::Nanos;
-use btu_sys::cpu::ThreadUse;
 
 use super::Amount;
 use super::Terms;
@@ -14,6 +13,7 @@ use super::end::Part;
 use super::end::Shared;
 use super::series::PERIOD;
 use crate::lineup::Lineup;
+use crate::standstill::Standstill;
 use crate::time::now;
 
 /// The watch over one end.
@@ -103,18 +103,16 @@ pub(super) fn watch(
     limits: &Limits,
     cancel: &AtomicBool,
 ) -> Watched {
-    let (since, before) = (now(), ThreadUse::now());
+    let (since, mut still) = (now(), Standstill::of_this_thread());
     let (mut next, mut ending) = (since.saturating_add(ROUND), Ending::Natural);
-    let mut overslept = Nanos::ZERO;
     let mut now = since;
     loop {
         let wake = next_event(watches, limits, [since, now], ending).min(next);
         let done = lineup.wait_done(watches.len(), wake);
         now = crate::time::now();
-        overslept = overslept.max(now.since(wake));
+        still.woke(now.since(wake));
         if done {
-            let stood_still = standstill(overslept, &before);
-            return Watched { ending, stood_still };
+            return Watched { ending, stood_still: still.longest() };
         }
         if now >= next {
             let standing = watches.iter().filter(|watch| watch.shared.check(now)).count();
@@ -125,13 +123,6 @@ pub(super) fn watch(
             ending = end_overdue(watches, limits, cancel, [since, now]);
         }
     }
-}
-
-/// The part of an oversleeping since `before` in which the thread was not even waiting for a CPU: a machine that has
-/// much to do keeps threads waiting, and stops none.
-pub(crate) fn standstill(overslept: Nanos, before: &ThreadUse) -> Nanos {
-    let waited = ThreadUse::now().since(before).run_delay_ns.unwrap_or(0);
-    overslept.since(Nanos::new(waited))
 }
 
 /// The earliest thing to do besides sampling.
