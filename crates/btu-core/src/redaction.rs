@@ -10,10 +10,13 @@ mod scan;
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::disclosure::Disclosure;
 use crate::disclosure::Fact;
+use crate::pingpong::import;
+use crate::pingpong::sample::Line;
 use names::Names;
 use names::host_of;
 use names::is_nobody;
@@ -25,6 +28,8 @@ pub struct Redactor {
     key: [u8; 32],
     names: Names,
     replaced: BTreeMap<Kind, BTreeSet<String>>,
+    /// Files of other tools that lost what nothing was read of.
+    thinned: usize,
 }
 
 /// Where names of hosts are looked for; what has a form of its own is found everywhere.
@@ -63,7 +68,7 @@ pub enum Kind {
 impl Redactor {
     /// A redactor for results with this disclosure.
     pub fn new(key: [u8; 32], disclosure: &Disclosure) -> Self {
-        Self { key, names: Names::of(disclosure), replaced: BTreeMap::new() }
+        Self { key, names: Names::of(disclosure), replaced: BTreeMap::new(), thinned: 0 }
     }
 
     /// The same where a host is also called so, as an agent in a plan.
@@ -106,8 +111,21 @@ impl Redactor {
     pub fn line(&mut self, line: &str) -> Option<String> {
         let before: Value = serde_json::from_str(line).ok()?;
         let mut after = before.clone();
+        self.imported(&mut after);
         self.value(&mut after, Search::Sentences);
         (after != before).then(|| after.to_string())
+    }
+
+    /// A file of another tool: where it lay, and whatever people wrote into it.
+    fn imported(&mut self, line: &mut Value) {
+        if line["kind"] != IMPORTED {
+            return;
+        }
+        let Ok(Line::PingPongFile { file, text }) = Line::deserialize(&*line) else { return };
+        let needed = import::essence(&file, &text);
+        self.thinned += usize::from(needed != text);
+        line["text"] = Value::String(needed);
+        line["file"] = Value::String(self.place(&file));
     }
 
     /// What was replaced, in words: `2 addresses`.
@@ -116,7 +134,12 @@ impl Redactor {
             1 => format!("1 {}", kind.words()[0]),
             n => format!("{n} {}", kind.words()[1]),
         };
-        self.replaced.iter().map(counted).collect()
+        let thinned = match self.thinned {
+            0 => None,
+            1 => Some("comments of 1 imported file".to_owned()),
+            n => Some(format!("comments of {n} imported files")),
+        };
+        self.replaced.iter().map(counted).chain(thinned).collect()
     }
 
     fn facts(&mut self, facts: &mut BTreeMap<String, Fact>, search: Search) {
@@ -267,6 +290,8 @@ const SENTENCES: [&str; 9] = [
     "proof_failures",
     "reason",
 ];
+/// The kind of a line with a file of another tool.
+const IMPORTED: &str = "ping_pong_file";
 /// The key of a directory that the user named.
 const DIRECTORY: &str = "directory";
 /// Each look leaves fewer words that are no alias; two are the most that any text needed so far.

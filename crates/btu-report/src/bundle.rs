@@ -8,9 +8,12 @@ mod tar;
 use btu_core::journal::file;
 use std::collections::BTreeMap;
 
+use miniz_oxide::DataFormat;
+use miniz_oxide::MZFlush;
+use miniz_oxide::MZStatus;
 use miniz_oxide::deflate::compress_to_vec;
-use miniz_oxide::inflate::TINFLStatus;
-use miniz_oxide::inflate::decompress_to_vec_with_limit;
+use miniz_oxide::inflate::stream;
+use miniz_oxide::inflate::stream::InflateState;
 
 /// The files of a result that a bundle may hold, in the order of their names. Whatever else lies in a
 /// directory is no part of its result.
@@ -95,8 +98,7 @@ fn unpack_within(bundle: &[u8], longest: usize) -> Result<BTreeMap<String, Vec<u
     let body = bundle.strip_prefix(&HEAD).ok_or(BundleError::Head)?;
     let cut = body.len().checked_sub(8).ok_or(BundleError::Packing("cut off".to_owned()))?;
     let (packed, trailer) = body.split_at(cut);
-    let archive = decompress_to_vec_with_limit(packed, longest)
-        .map_err(|error| not_unpacked(error.status, longest))?;
+    let archive = inflated(packed, longest)?;
     let sums = [crc32(&archive).to_le_bytes(), length_mod_32(&archive).to_le_bytes()].concat();
     if trailer != sums {
         return Err(BundleError::Checksum);
@@ -104,15 +106,29 @@ fn unpack_within(bundle: &[u8], longest: usize) -> Result<BTreeMap<String, Vec<u
     let files = tar::files(&archive)?;
     // What we would write ourselves is the only form that is read: nothing hides in a bundle.
     if tar::archive(&files) != archive {
-        return Err(BundleError::Archive("it holds more than its files".to_owned()));
+        return Err(BundleError::Archive(MORE.to_owned()));
     }
     Ok(files)
 }
 
-fn not_unpacked(status: TINFLStatus, longest: usize) -> BundleError {
-    match status {
-        TINFLStatus::HasMoreOutput => BundleError::TooLarge(longest >> 20),
-        other => BundleError::Packing(format!("{other:?}")),
+/// The archive, which has at most `longest` bytes and ends where `packed` does: what stands behind is read by nobody.
+fn inflated(mut packed: &[u8], longest: usize) -> Result<Vec<u8>, BundleError> {
+    let mut state = InflateState::new_boxed(DataFormat::Raw);
+    let (mut archive, mut piece) = (Vec::new(), vec![0; PIECE]);
+    loop {
+        let step = stream::inflate(&mut state, packed, &mut piece, MZFlush::None);
+        let status = step.status.map_err(|error| BundleError::Packing(format!("{error:?}")))?;
+        archive.extend_from_slice(&piece[..step.bytes_written]);
+        packed = &packed[step.bytes_consumed..];
+        bounded(archive.len(), longest)?;
+        match status {
+            MZStatus::StreamEnd if packed.is_empty() => return Ok(archive),
+            MZStatus::StreamEnd => return Err(BundleError::Archive(MORE.to_owned())),
+            _ if step.bytes_written == 0 && packed.is_empty() => {
+                return Err(BundleError::Packing("cut off".to_owned()));
+            }
+            _ => {}
+        }
     }
 }
 
@@ -150,6 +166,9 @@ const fn crc_table() -> [u32; 256] {
 /// Gzip without name or time, of an unknown system (RFC 1952, section 2.3).
 const HEAD: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
 const LEVEL: u8 = 6;
+/// How much is unpacked in a step.
+const PIECE: usize = 1 << 16;
+const MORE: &str = "it holds more than its files";
 
 #[cfg(test)]
 mod tests {
@@ -215,6 +234,16 @@ mod tests {
         for (longest, packed) in [(archive - 1, bundle.len()), (archive, bundle.len() - 1)] {
             assert_eq!(pack_within(&files(), longest, packed), Err(BundleError::TooLarge(0)));
         }
+    }
+
+    /// Programs that unpack gzip stumble over it or pass it by: here it is an error.
+    #[test]
+    fn bytes_behind_the_archive_are_refused() {
+        let mut bundle = pack(&files()).unwrap();
+        let trailer = bundle.split_off(bundle.len() - 8);
+        bundle.extend(b"a secret");
+        bundle.extend(trailer);
+        assert_eq!(unpack(&bundle), Err(BundleError::Archive(MORE.to_owned())));
     }
 
     #[test]

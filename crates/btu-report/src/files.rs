@@ -78,7 +78,7 @@ impl ResultFiles {
     /// A file of captured packets or the extract of one; `None` where it is not there, as in every bundle.
     pub(crate) fn capture(&self, path: &str) -> Option<Vec<u8>> {
         let name = path.strip_prefix(CaptureFile::FOLDER)?.strip_prefix('/')?;
-        let plain = |c: char| c.is_ascii_alphanumeric() || "+_-.".contains(c);
+        let plain = |c: char| c.is_ascii_alphanumeric() || "+_-.%".contains(c);
         if name.starts_with('.') || !name.chars().all(plain) {
             return None;
         }

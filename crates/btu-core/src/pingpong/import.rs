@@ -147,6 +147,50 @@ pub fn import(file: &str, text: &str) -> Result<Imported, ImportError> {
     })
 }
 
+/// What the points of a file need of its text: the lines without which it would be read otherwise. Comments name hosts,
+/// accounts and directories.
+pub fn essence(file: &str, text: &str) -> String {
+    let Ok(whole) = import(file, text) else { return String::new() };
+    let reads_alike = |lines: &[&str]| import(file, &lines.concat()).as_ref() == Ok(&whole);
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let (mut kept, mut rest) = (Vec::new(), lines.as_slice());
+    while let Some(first) = rest.first() {
+        let is_alike = |line: &&&str| has_numbers_alone(line) == has_numbers_alone(first);
+        let (block, after) = rest.split_at(rest.iter().take_while(is_alike).count());
+        if has_numbers_alone(first) {
+            kept.extend(block);
+        } else {
+            thin(&mut kept, block, after, &reads_alike);
+        }
+        rest = after;
+    }
+    kept.concat()
+}
+
+/// Adds to `kept` what is needed of `block`, by halves.
+fn thin<'t>(
+    kept: &mut Vec<&'t str>,
+    block: &[&'t str],
+    after: &[&'t str],
+    reads_alike: &dyn Fn(&[&str]) -> bool,
+) {
+    if block.is_empty() || reads_alike(&[kept.as_slice(), after].concat()) {
+        return;
+    }
+    if let [line] = block {
+        kept.push(line);
+        return;
+    }
+    let (first, second) = block.split_at(block.len() / 2);
+    thin(kept, first, &[second, after].concat(), reads_alike);
+    thin(kept, second, after, reads_alike);
+}
+
+fn has_numbers_alone(line: &str) -> bool {
+    line.split_ascii_whitespace().all(|word| word.parse::<f64>().is_ok_and(f64::is_finite))
+        && !line.trim().is_empty()
+}
+
 /// True for a text whose last line is one of numbers and has no end, as every tool writes it: digits may
 /// be missing of the last one.
 fn ends_in_a_number(text: &str) -> bool {

@@ -207,6 +207,31 @@ fn what_was_redacted_within_words_is_not_redacted_again() {
     assert!(again.told().is_empty(), "{:?}", again.told());
 }
 
+/// People write into the files of other tools what they like.
+#[test]
+fn of_an_imported_file_its_points_stay() {
+    let comment = "# on lab9.corp.example by anna\n# between lab9 and lab10\n";
+    let osu = include_str!("../../testdata/pingpong/osu-latency-7.txt");
+    let rdma = include_str!("../../testdata/pingpong/perftest-send.txt");
+    for text in [format!("{comment}{osu}"), format!("{rdma}{comment}")] {
+        let file = "/srv/anna-secret/osu.txt".to_owned();
+        let before = import::import("a", &text).unwrap();
+        let line = serde_json::to_string(&Line::PingPongFile { file, text }).unwrap();
+        let mut redactor = Redactor::new([7; 32], &lab());
+        let once = redactor.line(&line).unwrap();
+        for name in ["lab9", "lab10", "anna", "secret", "srv"] {
+            assert!(!once.contains(name), "{once}");
+        }
+        let Line::PingPongFile { text, .. } = serde_json::from_str(&once).unwrap() else {
+            panic!()
+        };
+        assert_eq!(import::import("a", &text).unwrap(), before);
+        let told = ["1 path", "comments of 1 imported file"].map(str::to_owned);
+        assert_eq!(redactor.told(), told);
+        assert_eq!(Redactor::new([8; 32], &lab()).line(&once), None);
+    }
+}
+
 proptest::proptest! {
     /// Whatever stands beside what: pieces of one alias and its surroundings make nothing new.
     #[test]

@@ -263,7 +263,7 @@ impl Follower {
     fn filled(&mut self, segment: &Segment, mark: Mark, fills_window: bool) {
         let counts = &mut self.stream.counts;
         counts.window_full += u64::from(fills_window);
-        let is_silly = fills_window && segment.payload * 2 < self.stream.mss_bytes;
+        let is_silly = fills_window && segment.payload < self.stream.mss_bytes.div_ceil(2);
         counts.silly += u64::from(is_silly && mark == Mark::New);
     }
 

@@ -1,9 +1,13 @@
 //! Ranges of places in a stream: what was acknowledged selectively, what was never seen.
 
-/// Ranges that do not touch each other, in order.
+use std::collections::BTreeMap;
+
+/// Ranges that do not touch each other, in order. Each step costs the logarithm of their number: how many there are is up to
+/// whoever sent the packets.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ranges {
-    ranges: Vec<[i64; 2]>,
+    /// Ends by starts.
+    ends: BTreeMap<i64, i64>,
 }
 
 impl Ranges {
@@ -12,38 +16,43 @@ impl Ranges {
         if start >= end || self.holds(start, end) {
             return 0;
         }
-        let first = self.ranges.partition_point(|range| range[1] < start);
-        let after = self.ranges.partition_point(|range| range[0] <= end);
-        let joined = self.ranges[first..after]
-            .iter()
-            .fold([start, end], |all, range| [all[0].min(range[0]), all[1].max(range[1])]);
-        let before: i64 = self.ranges[first..after].iter().map(|range| range[1] - range[0]).sum();
-        self.ranges.splice(first..after, [joined]);
+        let (mut joined, mut before) = ([start, end], 0);
+        while let Some([first, last]) = self.touching(start, end) {
+            self.ends.remove(&first);
+            before += last - first;
+            joined = [joined[0].min(first), joined[1].max(last)];
+        }
+        self.ends.insert(joined[0], joined[1]);
         joined[1] - joined[0] - before
     }
 
     /// Takes `[start, end)` out.
     pub(super) fn remove(&mut self, start: i64, end: i64) {
-        let first = self.ranges.partition_point(|range| range[1] <= start);
-        let after = self.ranges.partition_point(|range| range[0] < end);
-        if start >= end || first >= after {
+        if start >= end {
             return;
         }
-        let left = [self.ranges[first][0], start];
-        let right = [end, self.ranges[after - 1][1]];
-        let kept = [left, right].into_iter().filter(|range| range[0] < range[1]);
-        self.ranges.splice(first..after, kept.collect::<Vec<_>>());
+        while let Some([first, last]) = self.touching(start + 1, end - 1) {
+            self.ends.remove(&first);
+            let kept = [[first, start], [end, last]];
+            self.ends
+                .extend(kept.iter().filter(|range| range[0] < range[1]).map(|[a, b]| (*a, *b)));
+        }
     }
 
     /// True where all of `[start, end)` is in one range.
     pub(super) fn holds(&self, start: i64, end: i64) -> bool {
-        let place = self.ranges.partition_point(|range| range[1] < end);
-        self.ranges.get(place).is_some_and(|range| range[0] <= start && end <= range[1])
+        self.ends.range(..=start).next_back().is_some_and(|(_, last)| end <= *last)
     }
 
     /// Behind the last place.
     pub(super) fn end(&self) -> Option<i64> {
-        self.ranges.last().map(|range| range[1])
+        self.ends.last_key_value().map(|(_, last)| *last)
+    }
+
+    /// The last range that overlaps `[start, end)` or ends where it begins, or begins where it ends.
+    fn touching(&self, start: i64, end: i64) -> Option<[i64; 2]> {
+        let (first, last) = self.ends.range(..=end).next_back()?;
+        (*last >= start).then_some([*first, *last])
     }
 }
 
@@ -52,6 +61,18 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    /// Each lies before all others: where those are moved for each, this takes the square of their number.
+    #[test]
+    fn ranges_in_falling_order_are_as_cheap_as_in_rising_order() {
+        let mut ranges = Ranges::default();
+        for place in (0..400_000).rev() {
+            assert_eq!(ranges.add(place * 4, place * 4 + 2), 2);
+        }
+        assert!(ranges.holds(4, 6) && !ranges.holds(4, 7));
+        ranges.remove(0, 1_600_000);
+        assert_eq!(ranges.end(), None);
+    }
 
     proptest! {
         #[test]
@@ -76,7 +97,8 @@ mod tests {
                 prop_assert_eq!(ranges.holds(place, place + 1), set.contains(&place));
             }
             prop_assert_eq!(ranges.end(), set.last().map(|last| last + 1));
-            prop_assert!(ranges.ranges.windows(2).all(|pair| pair[0][1] < pair[1][0]));
+            let all: Vec<_> = ranges.ends.iter().collect();
+            prop_assert!(all.windows(2).all(|pair| pair[0].1 < pair[1].0));
         }
     }
 }

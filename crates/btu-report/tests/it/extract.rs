@@ -341,3 +341,21 @@ fn a_verification_follows_the_packets_beside_each_extract() {
     assert_eq!(notes.len(), 1, "{notes:?}");
     assert!(notes[0].starts_with("1 extract not used, and not verified"), "{notes:?}");
 }
+
+/// Names of applications are the user's own: what is not plain stands in files' names as in addresses.
+#[test]
+fn packets_of_an_application_of_any_name_are_verified() {
+    let mut stored = Stored::new();
+    let path = "captures/SEND-web%202%2E0-none.pcapng".to_owned();
+    let captures = stored.journal.records.iter_mut().filter_map(|record| match record {
+        Record::Capture(sample) => sample.file.as_mut(),
+        _ => None,
+    });
+    captures.take(1).for_each(|file| file.path.clone_from(&path));
+    stored.write(&stored.journal);
+    let mut packets = packets(u64::MAX);
+    *packets.last_mut().unwrap() ^= 1;
+    fs::write(stored.path(&path), packets).unwrap();
+    let found = verify(&ResultFiles::read(stored.directory.path()).unwrap(), &|_| None);
+    assert!(found.violations.iter().any(|one| one.place == path), "{:?}", found.violations);
+}
