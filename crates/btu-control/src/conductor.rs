@@ -87,7 +87,6 @@ pub struct Conductor {
     started: Nanos,
     /// What the runs took that the journal held at the start.
     spent: Nanos,
-    allowance: Nanos,
     /// When the first step began; `None` while the emulation is checked.
     first_step: Option<Nanos>,
     /// The repeat that was due when the run was cut short.
@@ -110,7 +109,6 @@ impl Conductor {
             running: None,
             started: now,
             spent: ledger.spent(&plan),
-            allowance: plan.repeat_allowance.since(ledger.repeats(&plan)),
             first_step: None,
             due: None,
             checks: 0,
@@ -171,7 +169,7 @@ impl Conductor {
             waiting: running.chain(&self.queue).map(|slot| &slot.step).collect(),
             elapsed: self.elapsed(now),
             in_passes: self.first_step.map_or(self.spent, spent),
-            allowance: self.allowance,
+            allowance: self.allowance(),
             stage: if self.ended { Stage::Ended } else { stage },
         };
         outlook.progress()
@@ -222,8 +220,8 @@ impl Conductor {
     /// The repeat of a cell, if it is due.
     fn cell_again(&mut self, sample: &CellSample) -> Option<Task> {
         let worth = Worth::of(sample.is_void(), Some(&sample.host));
-        self.take_repeat(sample.attempt, worth, sample.host.elapsed_ns)?;
         let step = Step::Cell(sample.cell.clone());
+        self.may_repeat(sample.attempt, worth, &step)?;
         let slot = Slot { pass: sample.pass, position: sample.position, step };
         Some(Task::Cell(self.cell_run(&slot, sample.cell.clone(), sample.attempt + 1)))
     }
@@ -231,25 +229,28 @@ impl Conductor {
     /// The repeat of an activity alone, if it is due: every slowdown of its pass hangs on it.
     fn alone_again(&mut self, sample: &AloneSample) -> Option<Task> {
         let worth = Worth::of(sample.is_void(), sample.host.as_ref());
-        self.take_repeat(sample.attempt, worth, ledger::time_of(sample, &self.plan))?;
         let step = Step::Alone(sample.activity.clone());
+        self.may_repeat(sample.attempt, worth, &step)?;
         let slot = Slot { pass: sample.pass, position: sample.position, step };
         Some(Task::Alone(self.alone_run(&slot, &sample.activity, sample.attempt + 1)))
     }
 
-    /// Takes what a repeat costs out of the allowance, if it is due and there is enough: once where a run
-    /// was invalid, failed or disturbed. Half is kept for runs that do not count: one that was disturbed does.
-    fn take_repeat(&mut self, attempt: u32, worth: Worth, cost: Nanos) -> Option<()> {
+    /// Whether a repeat is due and the allowance has room for it: once where a run was invalid, failed or
+    /// disturbed. Half is kept for runs that do not count: one that was disturbed does. How long the run took that
+    /// went wrong says nothing of its repeat: the program may have stood still.
+    fn may_repeat(&self, attempt: u32, worth: Worth, step: &Step) -> Option<()> {
         let kept = match worth {
             Worth::Calm => return None,
             Worth::Disturbed => Nanos::new(self.plan.repeat_allowance.count() / 2),
             Worth::Void => Nanos::ZERO,
         };
-        if attempt != 1 || cost.saturating_add(kept) > self.allowance {
-            return None;
-        }
-        self.allowance = self.allowance - cost;
-        Some(())
+        let needed = self.plan.step_time(step).saturating_add(kept);
+        (attempt == 1 && needed <= self.allowance()).then_some(())
+    }
+
+    /// What is left for repeats.
+    fn allowance(&self) -> Nanos {
+        self.plan.repeat_allowance.since(self.ledger.repeats(&self.plan))
     }
 
     /// Starts the next step that the journal does not hold yet, the next pass, or the end.

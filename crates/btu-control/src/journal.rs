@@ -198,17 +198,7 @@ impl JournalDir {
     /// # Errors
     /// The disk refuses; an older file of that name then stays as it was.
     pub fn write(&self, name: &str, content: &[u8]) -> Result<(), JournalError> {
-        let target = self.path.join(name);
-        let own = target.file_name().unwrap_or_default().to_string_lossy();
-        let fresh = target.with_file_name(format!(".{own}.new"));
-        let written = File::create(&fresh)
-            .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_data()))
-            .and_then(|()| std::fs::rename(&fresh, &target))
-            .and_then(|()| sync_names(&target));
-        written.map_err(|cause| {
-            drop(std::fs::remove_file(&fresh));
-            io_error("write", &target)(cause)
-        })
+        write_whole(&self.path.join(name), content)
     }
 
     fn open(path: &Path) -> Result<Self, JournalError> {
@@ -223,6 +213,23 @@ impl JournalDir {
         let events = open_append(&path.join(file::EVENTS))?;
         Ok(Self { path: path.to_owned(), samples, events })
     }
+}
+
+/// Writes a whole file: a new one beside it, then a rename.
+///
+/// # Errors
+/// The disk refuses: nothing of it stays, and an older file of that name stays as it was.
+pub fn write_whole(target: &Path, content: &[u8]) -> Result<(), JournalError> {
+    let own = target.file_name().unwrap_or_default().to_string_lossy();
+    let fresh = target.with_file_name(format!(".{own}.new"));
+    let written = File::create(&fresh)
+        .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_data()))
+        .and_then(|()| std::fs::rename(&fresh, target))
+        .and_then(|()| sync_names(target));
+    written.map_err(|cause| {
+        drop(std::fs::remove_file(&fresh));
+        io_error("write", target)(cause)
+    })
 }
 
 /// True where a new result may be made in a directory: it is empty, or holds only what one that was

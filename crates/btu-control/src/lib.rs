@@ -44,3 +44,4 @@ pub use journal::JournalDir;
 pub use journal::JournalError;
 pub use journal::Stored;
 pub use journal::is_free;
+pub use journal::write_whole;

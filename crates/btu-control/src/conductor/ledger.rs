@@ -1,5 +1,7 @@
 //! What the journal holds so far, as the conductor asks for it.
 
+use std::collections::BTreeMap;
+
 use btu_core::cell::ActivityName;
 use btu_core::cell::Cell;
 use btu_core::journal::AloneSample;
@@ -98,11 +100,15 @@ impl Ledger {
     /// Geometric mean of the baselines' times of a pass: what calibrated work aims at.
     pub(super) fn baseline_time(&self, pass: u32) -> Option<Nanos> {
         let baselines = self.cells().filter(|s| s.pass == pass && s.cell.activity.is_none());
-        let times: Vec<f64> = baselines
-            .filter(|sample| sample.outcome.is_complete())
-            .filter_map(|sample| sample.comm.as_ref())
-            .map(|comm| comm.elapsed_ns.seconds())
-            .collect();
+        let mut times = BTreeMap::new();
+        for sample in baselines.filter(|sample| sample.outcome.is_complete()) {
+            let Some(comm) = &sample.comm else { continue };
+            // An invalid run stands only where its repeat is none either.
+            if !(sample.is_void() && times.contains_key(&sample.cell)) {
+                times.insert(&sample.cell, comm.elapsed_ns.seconds());
+            }
+        }
+        let times: Vec<f64> = times.into_values().collect();
         btu_core::stats::geometric_mean(&times).map(nanos)
     }
 

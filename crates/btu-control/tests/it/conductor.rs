@@ -193,6 +193,21 @@ fn disturbed_cells_are_repeated_while_half_of_the_allowance_lasts_and_invalid_on
     assert_eq!([1, 2, 3].map(twice), [12, 13, 0]);
 }
 
+/// Whoever stops the program for a minute stops no clock: its repeat takes no minute.
+#[test]
+fn how_long_a_run_took_that_went_wrong_says_nothing_of_its_repeat() {
+    let mut testbed = Simulated::new();
+    let stopped = "RECV/ftp/none";
+    testbed.spoil = Box::new(move |run, sample| {
+        if run.cell.id() == stopped && run.pass == 1 && run.attempt == 1 {
+            sample.host.elapsed_ns = Nanos::from_secs(60);
+            sample.invalid.push("the program on test stood still for 59800 ms".into());
+        }
+    });
+    let (_, records) = run(&plan("btu-26"), &mut testbed, Vec::new());
+    assert_eq!(measured(&records)[&(stopped.to_owned(), 1)], 2);
+}
+
 #[test]
 fn an_emulation_that_misses_its_figures_ends_the_run_before_the_first_cell() {
     let mut testbed = Simulated::new();

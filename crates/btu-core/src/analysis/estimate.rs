@@ -15,8 +15,10 @@ pub(super) struct Composite {
     pub(super) value: Option<f64>,
     /// Why there is no value.
     pub(super) reason: Option<String>,
-    /// Of each complete pass.
+    /// Of each complete pass that has all it is made of.
     pub(super) passes: Vec<f64>,
+    /// How many passes are complete.
+    pub(super) complete: usize,
 }
 
 impl Composite {
@@ -37,8 +39,16 @@ impl Composite {
             reason: self.reason.clone().filter(|_| self.value.is_none()),
             n: u32::try_from(n).unwrap_or(u32::MAX),
             ci95: student,
-            ci95_reason: student.is_none().then(|| no_interval(n)),
+            ci95_reason: student.is_none().then(|| self.no_interval()),
             bootstrap95: bootstrap,
+        }
+    }
+
+    fn no_interval(&self) -> String {
+        match (self.passes.len(), self.complete) {
+            (0, 0) => "no complete pass: over some of the cells".to_owned(),
+            (0, _) => "no pass has all of it: over some of the cells".to_owned(),
+            (n, _) => format!("{}, no interval", several(n, "pass")),
         }
     }
 }
@@ -50,15 +60,9 @@ pub(super) fn composite(
     over_all: Option<f64>,
     why_none: &str,
 ) -> Composite {
+    let complete = passes.len();
     let passes: Vec<f64> = passes.into_iter().flatten().collect();
     let value = geometric_mean(&passes).or(over_all);
     let reason = value.is_none().then(|| why_none.to_owned());
-    Composite { value, reason, passes }
-}
-
-fn no_interval(passes: usize) -> String {
-    match passes {
-        0 => "no complete pass: over some of the cells".to_owned(),
-        n => format!("{}, no interval", several(n, "pass")),
-    }
+    Composite { value, reason, passes, complete }
 }

@@ -197,4 +197,4 @@ impl Plan {
 const HOUR: Nanos = Nanos::from_secs(3600);
 
 /// Thirty days: sums and multiples of such times still are times.
-const LONGEST_RUN: Nanos = Nanos::from_secs(30 * 86_400);
+pub(super) const LONGEST_RUN: Nanos = Nanos::from_secs(30 * 86_400);

@@ -50,7 +50,16 @@ impl Plan {
     /// passes end at 80, so eight cells of a few tenths of a second must do: those with most findings.
     /// Whoever asks for every cell gets every cell.
     pub fn capture_limits(&self) -> CaptureLimits {
-        let (cells, budget) = match (self.captured, self.preset.as_str()) {
+        self.limits_of(self.captured)
+    }
+
+    /// What second runs may take of a preset's promise.
+    pub(super) fn promised_captures(&self) -> Nanos {
+        self.limits_of(Captured::Abnormal).budget
+    }
+
+    fn limits_of(&self, captured: Captured) -> CaptureLimits {
+        let (cells, budget) = match (captured, self.preset.as_str()) {
             (Captured::None, _) => (0, Nanos::ZERO),
             (Captured::All, _) => (usize::MAX, Nanos::from_secs(600)),
             (Captured::Abnormal, "quick") => (8, Nanos::from_secs(4)),

@@ -13,7 +13,8 @@ use crate::units::Nanos;
 impl Plan {
     /// The time of the passes that are sure to be made, checks of the emulation included.
     pub fn estimate(&self) -> Nanos {
-        self.pass_time().saturating_mul(u64::from(self.passes.min)).saturating_add(CHECK * 2)
+        let checks = self.check_time() * 2;
+        self.pass_time().saturating_mul(u64::from(self.passes.min)).saturating_add(checks)
     }
 
     /// The most time: all passes that the budget admits, repeats of disturbed runs, second runs. The
@@ -22,22 +23,24 @@ impl Plan {
         let all = |count: u32| self.pass_time().saturating_mul(u64::from(count));
         let passes = |count: u32| all(count).saturating_add(self.repeat_allowance);
         let budget = self.pass_budget().max(passes(self.passes.min));
-        let rest = self.time_after_passes().saturating_add(CHECK);
+        let rest = self.time_beside_passes(self.capture_limits().budget);
         passes(self.passes.max).min(budget).saturating_add(rest)
     }
 
     /// No pass beyond the least begins if it would end after this time: the plan's budget, or what a
-    /// preset that promises its end leaves for the passes.
+    /// preset that promises its end leaves for the passes. Second runs of all cells are beyond any promise: they take
+    /// no pass away.
     pub fn pass_budget(&self) -> Nanos {
         let promised = PROMISES.iter().find(|(preset, _)| *preset == self.preset);
         promised.map_or(self.passes.budget, |(_, promise)| {
-            self.passes.budget.min(promise.since(self.time_after_passes() + CHECK))
+            let captures = self.capture_limits().budget.min(self.promised_captures());
+            self.passes.budget.min(promise.since(self.time_beside_passes(captures)))
         })
     }
 
-    /// The most time between the last pass and the end: a check of the emulation, second runs.
-    fn time_after_passes(&self) -> Nanos {
-        self.capture_limits().budget + CHECK
+    /// The most time before and after the passes: checks of the emulation, second runs.
+    fn time_beside_passes(&self, captures: Nanos) -> Nanos {
+        self.check_time().saturating_mul(2).saturating_add(captures)
     }
 
     /// The time of one pass.
@@ -139,6 +142,7 @@ const FAST: BitRate = BitRate::new(1_000_000_000);
 mod tests {
     use crate::cell::Case;
     use crate::cell::Direction;
+    use crate::plan::Captured;
     use crate::plan::Choices;
     use crate::plan::LinkPlan;
     use crate::plan::Plan;
@@ -189,6 +193,27 @@ mod tests {
         assert!(close(timed("rate 10Mbit/s queue 100ms"), 60.0 + 104.9));
         assert!(close(timed("rate 10Mbit/s queue 100ms shared ether"), 60.0 + 2.0 * 104.9));
         assert!(close(timed("rate 100kbit/s"), 5060.0), "{}", timed("rate 100kbit/s"));
+    }
+
+    #[test]
+    fn second_runs_of_all_cells_take_no_pass_away() {
+        for official in [false, true] {
+            let plan = plan("btu-26", official);
+            let all = Plan { captured: Captured::All, ..plan.clone() };
+            assert_eq!(all.pass_budget(), plan.pass_budget());
+            assert!(all.estimate_max() > plan.estimate_max());
+            let none = Plan { captured: Captured::None, ..plan.clone() };
+            assert!(none.pass_budget() >= plan.pass_budget());
+        }
+    }
+
+    #[test]
+    fn what_emulates_nothing_is_not_checked() {
+        let whole = plan("btu-26", false);
+        let plain = Plan { cases: vec![Case::Send], ..whole.clone() };
+        let passes = |plan: &Plan| plan.pass_time() * u64::from(plan.passes.min);
+        assert_eq!(plain.estimate(), passes(&plain));
+        assert!(whole.estimate() > passes(&whole));
     }
 
     #[test]

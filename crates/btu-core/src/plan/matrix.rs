@@ -5,6 +5,7 @@ use toml::Spanned;
 use super::PlanError;
 use super::raw::RawApplication;
 use super::raw::RawMatrix;
+use super::raw::RawOwn;
 use super::text::Reader;
 use crate::cell::ActivityName;
 use crate::cell::Application;
@@ -58,8 +59,8 @@ impl Reader<'_> {
             activities.push(activity);
         }
         cases.sort();
-        self.not_empty("matrix.cases", cases.is_empty())?;
-        self.not_empty("matrix.activities", activities.is_empty())?;
+        self.not_empty("matrix.cases", cases.is_empty(), &Case::ALL.map(Case::name))?;
+        self.not_empty("matrix.activities", activities.is_empty(), self.words.activities)?;
         Ok((cases, activities))
     }
 
@@ -72,10 +73,11 @@ impl Reader<'_> {
         let known = self.own_applications(base.applications.as_deref().unwrap_or_default(), &[])?;
         let mut classes = match &own.applications {
             Some(listed) => self.own_applications(listed, &known)?,
-            None => known,
+            None => known.clone(),
         };
         classes.sort_by(|a, b| (a.message_bytes, &a.name).cmp(&(b.message_bytes, &b.name)));
-        self.not_empty("matrix.applications", classes.is_empty())?;
+        let names: Vec<&str> = known.iter().map(|class| class.name.as_str()).collect();
+        self.not_empty("matrix.applications", classes.is_empty(), &names)?;
         Ok(classes)
     }
 
@@ -120,14 +122,14 @@ impl Reader<'_> {
                 );
                 known.iter().find(|k| k.name == *name).cloned().ok_or_else(|| illegal(name, legal))
             }
-            RawApplication::Own { name, .. } if !is_name(name) => {
+            RawApplication::Own(RawOwn { name, .. }) if !is_name(name) => {
                 let most = LONGEST_NAME;
                 Err(illegal(
                     name,
                     format!("a name has 1 to {most} bytes, none of them / or a control"),
                 ))
             }
-            RawApplication::Own { name, message } => match message.parse() {
+            RawApplication::Own(RawOwn { name, message }) => match message.parse() {
                 Ok(Bytes::ZERO) => {
                     Err(illegal(message, "a message has at least one byte".to_owned()))
                 }

@@ -1,8 +1,14 @@
 //! Plans and editions as they are written: every value optional, with its place in the file.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::Deserialize;
+use serde::Deserializer;
+use serde::de;
+use serde::de::MapAccess;
+use serde::de::Visitor;
+use serde::de::value::MapAccessDeserializer;
 use toml::Spanned;
 
 /// A text value and where it stands.
@@ -78,11 +84,43 @@ pub(super) struct RawMatrix {
 }
 
 /// An application class of the edition by name, or one of the user's own.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
+#[derive(Clone, Debug)]
 pub(super) enum RawApplication {
     Named(String),
-    Own { name: String, message: String },
+    Own(RawOwn),
+}
+
+/// A class of the user's own.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawOwn {
+    pub(super) name: String,
+    pub(super) message: String,
+}
+
+/// By hand: what is derived for either of two forms takes unknown keys, and speaks of its own types.
+impl<'de> Deserialize<'de> for RawApplication {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(EitherForm)
+    }
+}
+
+struct EitherForm;
+
+impl<'de> Visitor<'de> for EitherForm {
+    type Value = RawApplication;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("the name of an application, or { name = \"mine\", message = \"300B\" }")
+    }
+
+    fn visit_str<E: de::Error>(self, name: &str) -> Result<RawApplication, E> {
+        Ok(RawApplication::Named(name.to_owned()))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<RawApplication, A::Error> {
+        RawOwn::deserialize(MapAccessDeserializer::new(fields)).map(RawApplication::Own)
+    }
 }
 
 macro_rules! tables {

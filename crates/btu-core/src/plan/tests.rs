@@ -109,6 +109,19 @@ fn values_beyond_what_a_run_can_do_are_refused_with_the_bound() {
         ("[activity]\ncpu_threads = \"many\"", "cpu_threads = \"many\": write a number from 1"),
         ("[activity]\nio_file = \"0B\"", "write a size from 1B to 16GiB"),
         ("[activity]\nftp_transfer = \"900GB\"", "write a size from 1B to 16GiB"),
+        (
+            "[matrix]\napplications = [{ name = \"mine\", message = \"3B\", nodelay = true }]",
+            "unknown field `nodelay`, expected `name` or `message`",
+        ),
+        ("[matrix]\napplications = [{ name = \"mine\" }]", "missing field `message`"),
+        (
+            "[matrix]\napplications = [5]",
+            "expected the name of an application, or { name = \"mine\", message = \"300B\" }",
+        ),
+        (
+            "[matrix]\napplications = []",
+            "matrix.applications is missing; list at least one, such as telnet, ",
+        ),
         ("[passes]\nmin = -1", "min: invalid value: integer `-1`, expected a whole number from 0"),
     ] {
         let error = own(text).unwrap_err();

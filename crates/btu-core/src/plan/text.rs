@@ -118,8 +118,14 @@ impl Reader<'_> {
     }
 
     /// An axis of the matrix needs at least one entry.
-    pub(super) fn not_empty(&self, key: &str, empty: bool) -> Result<(), PlanError> {
-        if empty { Err(self.missing(key, "list at least one")) } else { Ok(()) }
+    pub(super) fn not_empty(
+        &self,
+        key: &str,
+        is_empty: bool,
+        known: &[&str],
+    ) -> Result<(), PlanError> {
+        let remedy = || format!("list at least one, such as {}", known.join(", "));
+        if is_empty { Err(self.missing(key, &remedy())) } else { Ok(()) }
     }
 
     /// A value that is not legal.

@@ -21,6 +21,7 @@ use crate::door;
 use crate::error::EngineError;
 use crate::lineup::Lineup;
 use crate::lineup::Start;
+use crate::time::now;
 
 /// A near side that is connected and waits for its start. Dropped before that, it goes away quietly.
 #[derive(Debug)]
@@ -40,6 +41,8 @@ pub struct NearReport {
     pub gave_up: bool,
     /// When it would give up.
     pub cap: Nanos,
+    /// When all of its threads had ended.
+    pub over: Nanos,
 }
 
 impl NearSide {
@@ -87,14 +90,18 @@ impl NearReport {
         self.ends.iter().filter_map(|end| end.started).min()
     }
 
-    /// From the common start to the end of the later connection; the cap where not all of them ended.
+    /// From the common start to the end of the later connection, or to the cap where that came first; where one
+    /// failed, to the moment at which all of them were over. Zero where none began.
     //= maly1996#5 eq. 4
     pub fn elapsed(&self) -> Nanos {
         let ended: Option<Vec<Nanos>> = self.ends.iter().map(|end| end.ended).collect();
         let last = ended.and_then(|ended| ended.into_iter().max());
-        let faultless = !self.gave_up && self.ends.iter().all(|end| end.fault.is_none());
-        let whole = self.started().zip(last).filter(|_| faultless);
-        whole.map_or(self.cap, |(started, last)| last.since(started))
+        let faultless = self.ends.iter().all(|end| end.fault.is_none());
+        let Some(started) = self.started() else { return Nanos::ZERO };
+        if self.gave_up {
+            return self.cap;
+        }
+        last.filter(|_| faultless).unwrap_or(self.over).since(started)
     }
 }
 
@@ -110,7 +117,8 @@ fn work(job: &NearJob, lineup: &Lineup, tell: Sender<()>) -> Result<NearReport, 
     };
     let (reports, ending) = ends.run(lineup, ready)?;
     let gave_up = ending == Ending::Overdue;
-    Ok(NearReport { flows: job.flows.clone(), ends: reports, gave_up, cap: job.terms.cap })
+    let (flows, cap, over) = (job.flows.clone(), job.terms.cap, now());
+    Ok(NearReport { flows, ends: reports, gave_up, cap, over })
 }
 
 /// A connection that has shown its token, where there is one.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use btu_control::CaptureRun;
+use btu_control::write_whole;
 use btu_core::cell::Case;
 use btu_core::cell::Direction;
 use btu_core::cell::Role;
@@ -41,8 +42,8 @@ impl Packets {
             let made = std::fs::create_dir_all(folder);
             made.with_context(|| format!("create {}", folder.display()))?;
         }
-        let written = std::fs::write(&target, &self.bytes);
-        written.with_context(|| format!("write {}", target.display()))?;
+        // Half a file would keep its room from the journal, where the disk is full.
+        write_whole(&target, &self.bytes)?;
         Ok(CaptureFile {
             path: path.to_owned(),
             bytes: u64::try_from(self.bytes.len()).unwrap_or(u64::MAX),

@@ -150,4 +150,7 @@ fn a_host_without_a_key_measures_and_says_that_nobody_signed() {
     assert!(ended.status.success() && said.contains("the result is not signed"), "{said}");
     assert_eq!(verified(&out, &[]).1["tier"], "unsigned");
     assert_eq!(verified(&out, &["--allow-unsigned"]).0, Some(0));
+    // What nobody signed is none of anybody's: once there is a key it is signed.
+    assert!(btu().args(["run", "--resume"]).arg(&out).output().unwrap().status.success());
+    assert_eq!(verified(&out, &[]).0, Some(0));
 }

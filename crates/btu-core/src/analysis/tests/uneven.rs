@@ -71,7 +71,7 @@ fn where_every_pass_lacks_one_the_penalty_is_over_what_there_is() {
     let found = analyse(&journal);
     assert_close(found.penalty_percent.value, (10.0_f64.sqrt() - 1.0) * 100.0);
     let reason = found.penalty_percent.ci95_reason.as_deref();
-    assert_eq!(reason, Some("no complete pass: over some of the cells"));
+    assert_eq!(reason, Some("no pass has all of it: over some of the cells"));
     assert_reason(&found, "the penalty is over unlike passes: each lacks a slowdown");
     assert_eq!(
         assert_table_agrees(&found),
