@@ -1,12 +1,20 @@
-//! A black box that lies: what it claims beyond what came is contradicted by the counts of this host.
+//! A black box that lies: what it claims beyond what came is contradicted by the counts of this host. And one that
+//! leaves in the middle.
 
 use std::net::Ipv4Addr;
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::Duration;
 
 use btu_core::cell::Case;
 use btu_core::cell::Direction;
 use btu_core::cell::Role;
+use btu_core::sample::Outcome;
 use btu_core::units::Bytes;
+use btu_core::units::Nanos;
 use btu_engine::EngineError;
 use btu_engine::Place;
 use btu_engine::cellrun;
@@ -23,9 +31,12 @@ use btu_sys::socket::Settings;
 use crate::local;
 
 /// It carries what it shall, and tells of more: in its own counts, and for its kernel.
+#[derive(Default)]
 struct Boasting {
     side: Option<FarSide>,
     more: u64,
+    /// When it leaves, after it began to listen.
+    leaves: Option<Duration>,
 }
 
 impl Boasting {
@@ -56,7 +67,16 @@ impl BlackBox for Boasting {
         let far = |direction: &Direction| FarFlow { direction: *direction, listen };
         let flows = flows.iter().map(far).collect();
         let (sockets, place) = (Settings::default(), Place::here(Role::Active));
-        let side = FarSide::listen(FarJob { flows, terms: terms.clone(), sockets, place })?;
+        let mut terms = terms.clone();
+        if let Some(after) = self.leaves {
+            let left = Arc::new(AtomicBool::new(false));
+            terms.cancel = Arc::clone(&left);
+            thread::spawn(move || {
+                thread::sleep(after);
+                left.store(true, Ordering::Relaxed);
+            });
+        }
+        let side = FarSide::listen(FarJob { flows, terms, sockets, place })?;
         Ok(self.side.insert(side).addresses().to_vec())
     }
 
@@ -79,7 +99,7 @@ fn a_black_box_that_tells_of_more_than_came_is_contradicted() {
         let near = local::party(Role::Test);
         let terms = local::terms(1250, Amount::Messages(200));
         let order = CellOrder { flows: case.flows(), terms, near: &near, fars: &[], load: None };
-        let mut lying = Boasting { side: None, more };
+        let mut lying = Boasting { more, ..Boasting::default() };
         let measured = cellrun::run_among(&order, &mut [&mut lying]).unwrap();
         let comm = measured.comm.unwrap();
         let failures = &comm.connections[0].proof_failures;
@@ -88,4 +108,19 @@ fn a_black_box_that_tells_of_more_than_came_is_contradicted() {
         let by_own = failures.iter().any(|one| one.starts_with(own));
         assert_eq!(by_own, more > 0 && case == Case::Send, "{case}, {more} more: {failures:?}");
     }
+}
+
+/// Its cap is a minute, its window a third of one: it lasted as long as there was a connection.
+#[test]
+fn a_run_that_failed_lasted_until_it_failed() {
+    let near = local::party(Role::Test);
+    let terms = local::terms(1250, Amount::Window(Nanos::from_secs(20)));
+    let flows = Case::Send.flows();
+    let order = CellOrder { flows, terms, near: &near, fars: &[], load: None };
+    let leaves = Some(Duration::from_millis(500));
+    let mut leaving = Boasting { leaves, ..Boasting::default() };
+    let measured = cellrun::run_among(&order, &mut [&mut leaving]).unwrap();
+    assert!(matches!(measured.outcome, Outcome::Failed { .. }), "{:?}", measured.outcome);
+    let lasted = measured.comm.unwrap().elapsed_ns;
+    assert!(lasted > Nanos::ZERO && lasted < Nanos::from_secs(15), "{lasted}");
 }
