@@ -2,6 +2,7 @@
 //! own. It holds no key and no capability, and dies with the agent.
 
 mod account;
+mod channels;
 pub(super) mod doorway;
 mod meter;
 mod packets;
@@ -10,8 +11,6 @@ use std::io::Read;
 use std::io::Write;
 use std::net::IpAddr;
 use std::net::SocketAddr;
-use std::os::fd::AsFd;
-use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -51,6 +50,7 @@ use btu_sys::socket::Settings;
 
 use self::account::is_at;
 pub(super) use self::account::share;
+use self::channels::channels;
 use self::doorway::Doorway;
 use self::doorway::Output;
 use self::meter::Counted;
@@ -122,18 +122,6 @@ pub(super) enum Heard {
     Nothing,
     /// What it is told.
     Order(Request),
-}
-
-/// The agent's words, the way back to it, and the emulator if there is one.
-type Channels = (UnixStream, Output, Option<Emulator>);
-
-fn channels(args: &WorkerArgs) -> std::io::Result<Channels> {
-    let Some(path) = &args.connect else {
-        let agent = UnixStream::from(std::io::stdin().as_fd().try_clone_to_owned()?);
-        return Ok((agent, Output::new(std::io::stdout()), None));
-    };
-    let agent = UnixStream::connect(path)?;
-    Ok((agent.try_clone()?, Output::new(agent), Some(Emulator::of_this_process())))
 }
 
 /// Does what it is told, one thing after the other, until the agent is gone.
