@@ -160,7 +160,8 @@ pub enum Action {
     Start {
         /// The worker.
         worker: WorkerId,
-        /// Whom it works for: the only address that its data connections come from.
+        /// Whom it works for: the only address that its FTP server hears. Data connections show a token
+        /// instead; over an emulated link they may come from another address of that host.
         peer: IpAddr,
         /// Ports of its data connections; `None` for any.
         ports: Option<(u16, u16)>,

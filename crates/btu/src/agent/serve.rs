@@ -297,11 +297,9 @@ impl Server {
                 let answer = self.signed(seq, &statement);
                 self.happens(Event::Answered { worker, answer });
             }
-            Action::Start {
-                worker, ports, rate, longest_run, metered, emulation, test, ..
-            } => {
+            Action::Start { worker, peer, ports, rate, longest_run, metered, emulation, test } => {
                 let longest_cut = longest_run.saturating_add(LEASE_MARGIN);
-                let allowed = Allowed { ports, rate, longest_cut, metered };
+                let allowed = Allowed { peer, ports, rate, longest_cut, metered };
                 if self.start(worker, allowed, test) && emulation {
                     self.start_behind(worker, allowed);
                 }

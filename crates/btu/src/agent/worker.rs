@@ -73,6 +73,9 @@ pub(super) struct WorkerArgs {
     /// Where data connections come in
     #[arg(long)]
     address: IpAddr,
+    /// Whom the FTP server hears
+    #[arg(long)]
+    peer: IpAddr,
     /// Ports of data connections
     #[arg(long, num_args = 2)]
     ports: Vec<u16>,
@@ -93,6 +96,7 @@ pub(super) struct WorkerArgs {
 /// What it has to do, and what came of it.
 struct Work {
     address: IpAddr,
+    peer: IpAddr,
     ports: Option<(u16, u16)>,
     rate: Option<BitRate>,
     /// How long what nobody takes is repeated by the FTP server.
@@ -136,6 +140,7 @@ pub(super) fn worker(args: &WorkerArgs) -> Result<Exit, Failure> {
     input.set_read_timeout(counted.look()).map_err(Failure::environment)?;
     let mut work = Work {
         address: args.address,
+        peer: args.peer,
         ports,
         rate: args.bit_per_second.map(BitRate::new),
         longest_cut: Duration::from_millis(args.longest_cut_ms),
@@ -234,6 +239,7 @@ impl Work {
         serving.sockets.user_timeout = Some(self.longest_cut);
         serving.limits.data_idle = serving.limits.data_idle.min(self.longest_cut);
         serving.login = Login::Only { user, password };
+        serving.client = Some(self.peer);
         if let Some((first, last)) = self.ports {
             serving.limits.data_ports = first..=last;
         }
