@@ -130,12 +130,11 @@ pub(super) enum Heard {
 
 /// Does what it is told, one thing after the other, until the agent is gone.
 pub(super) fn worker(args: &WorkerArgs) -> Result<Exit, Failure> {
-    process::die_with_parent(args.parent)
-        .and_then(|()| confine::worker())
-        .context("confine the worker")
-        .map_err(Failure::environment)?;
-    let ports = <[u16; 2]>::try_from(args.ports.clone()).ok().map(|[first, last]| (first, last));
+    process::die_with_parent(args.parent).map_err(Failure::environment)?;
+    // Before it is confined: then it connects to nobody, its agent included.
     let (mut input, output, emulator) = channels(args).map_err(Failure::environment)?;
+    confine::worker().context("confine the worker").map_err(Failure::environment)?;
+    let ports = <[u16; 2]>::try_from(args.ports.clone()).ok().map(|[first, last]| (first, last));
     let counted = Counted::of(args.metered);
     input.set_read_timeout(counted.look()).map_err(Failure::environment)?;
     let mut work = Work {
