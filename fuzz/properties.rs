@@ -4,6 +4,7 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::collections::VecDeque;
 use std::io;
 use std::io::Read;
 use std::io::Write;
@@ -226,11 +227,14 @@ pub(crate) fn join(bytes: &[u8]) {
         let is_proof = matches!(&event, Event::Heard { request, .. } if knows(request));
         let is_next = greeted && !proved && !over && is_proof;
         let is_peer = proved || is_next;
-        for action in agent.on(now, event) {
+        let mut actions = VecDeque::from(agent.on(now, event));
+        while let Some(action) = actions.pop_front() {
             match action {
-                Action::KeepPeer { id, .. } => {
-                    assert!(is_next && id == peer, "a peer without a proof");
+                Action::KeepPeer(joiner) => {
+                    assert!(is_next && joiner.id == peer, "a peer without a proof");
+                    assert!(joiner.left.len() < open().len(), "its invitation is not spent");
                     proved = true;
+                    actions.extend(agent.on(now, Event::Kept { joiner, kept: Ok(()) }));
                 }
                 Action::Close { .. } => over = true,
                 Action::Send { answer: Answer::Welcome { known, .. }, .. } => {

@@ -41,6 +41,7 @@ pub use event::Action;
 pub use event::ConnId;
 pub use event::Entry;
 pub use event::Event;
+pub use event::Joiner;
 pub use event::WorkerId;
 pub use job::LEASE_MARGIN;
 pub use measured::Account;
@@ -91,6 +92,8 @@ pub struct Setup {
 pub struct Agent {
     setup: Setup,
     roster: Roster,
+    /// Invitations that somebody has tried here, and how often they may still be.
+    tried: Vec<OpenInvite>,
     connections: BTreeMap<ConnId, Connection>,
     /// Those that wait, the first to be served first.
     queue: VecDeque<ConnId>,
@@ -115,6 +118,7 @@ impl Agent {
         Self {
             setup,
             roster,
+            tried: Vec::new(),
             connections: BTreeMap::new(),
             queue: VecDeque::new(),
             jobs: BTreeMap::new(),
@@ -129,9 +133,12 @@ impl Agent {
         }
     }
 
-    /// From now on these are known and invited.
+    /// From now on these are known and invited. What was tried here counts, whether it could be kept or not.
     pub fn set_roster(&mut self, roster: Roster) {
         self.roster = roster;
+        let kept = &self.roster.invites;
+        self.tried.retain(|known| kept.iter().any(|open| open.secret == known.secret));
+        self.hold_to_tries();
     }
 
     /// Whether links are emulated from now on.
@@ -163,6 +170,7 @@ impl Agent {
             Event::Local { conn } => self.local(now, conn),
             Event::Secured { conn, peer, binding } => self.secured(now, conn, peer, binding),
             Event::Heard { conn, request } => self.heard(now, conn, request),
+            Event::Kept { joiner, kept } => self.kept(now, joiner, kept),
             Event::Garbage { conn, reason } => self.garbage(now, conn, &reason),
             Event::Lost { conn } => self.lost(now, conn, "the connection is gone"),
             Event::Answered { worker, answer } => self.answered(now, worker, answer),

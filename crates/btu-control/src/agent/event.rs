@@ -23,6 +23,21 @@ pub struct ConnId(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WorkerId(pub u64);
 
+/// A host that proved an invitation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Joiner {
+    /// The connection.
+    pub conn: ConnId,
+    /// Who it is.
+    pub id: HostId,
+    /// How people call it.
+    pub name: String,
+    /// What it may do.
+    pub rights: Rights,
+    /// The invitations that still hold, without its own.
+    pub left: Vec<OpenInvite>,
+}
+
 /// What happened.
 #[derive(Clone, Debug)]
 pub enum Event {
@@ -53,6 +68,13 @@ pub enum Event {
         conn: ConnId,
         /// What it says.
         request: Request,
+    },
+    /// A new peer was kept, or why it could not be.
+    Kept {
+        /// The peer.
+        joiner: Joiner,
+        /// The reason.
+        kept: Result<(), String>,
     },
     /// Something came that is no message.
     Garbage {
@@ -110,15 +132,8 @@ pub enum Action {
     KeepAccount(Account),
     /// Keep the invitations that still hold.
     KeepInvites(Vec<OpenInvite>),
-    /// Keep a new peer.
-    KeepPeer {
-        /// Who it is.
-        id: HostId,
-        /// How people call it.
-        name: String,
-        /// What it may do.
-        rights: Rights,
-    },
+    /// Keep a new peer, and that its invitation is spent; answered by [`Event::Kept`].
+    KeepPeer(Joiner),
     /// Keep whether all work is stopped.
     KeepStopped(bool),
     /// End a worker and all it does, now.
@@ -160,7 +175,8 @@ pub enum Action {
     Start {
         /// The worker.
         worker: WorkerId,
-        /// Whom it works for: the only address that its data connections come from.
+        /// Whom it works for: the only address that its FTP server hears. Data connections show a token
+        /// instead; over an emulated link they may come from another address of that host.
         peer: IpAddr,
         /// Ports of its data connections; `None` for any.
         ports: Option<(u16, u16)>,

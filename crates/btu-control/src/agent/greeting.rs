@@ -5,10 +5,12 @@ use btu_core::units::Nanos;
 use super::Action;
 use super::Agent;
 use super::ConnId;
+use super::Joiner;
 use super::Peer;
 use super::connection::Connection;
 use super::connection::Phase;
 use crate::HostId;
+use crate::invite::OpenInvite;
 use crate::message::Answer;
 use crate::message::MAJOR;
 use crate::message::MINOR;
@@ -53,42 +55,63 @@ impl Agent {
         self.send(conn, Answer::Welcome { major: MAJOR, minor: MINOR, build, known });
     }
 
-    /// A right proof spends its invitation; a wrong one costs every open invitation a try, since
-    /// nobody knows which was meant.
+    /// A right proof spends its invitation, whatever comes of it; a wrong one costs every open invitation a
+    /// try, since nobody knows which was meant.
     pub(super) fn join(&mut self, now: Nanos, conn: ConnId, proof: &Hex32, name: &str) {
         let Some((id, binding)) =
             self.connections.get(&conn).and_then(|found| Some((found.peer?, found.binding)))
         else {
             return;
         };
-        let invites = &mut self.roster.invites;
-        let Some(place) = invites.iter().position(|open| open.secret.is_proved(&binding, proof))
-        else {
-            for open in &mut *invites {
-                open.tries = open.tries.saturating_sub(1);
-            }
-            invites.retain(|open| open.tries > 0);
-            let left = invites.clone();
-            self.actions.push(Action::KeepInvites(left));
-            self.audit_of("refused", conn, "a wrong proof of an invitation");
-            return self.bye(
-                now,
-                conn,
-                "no such invitation; it may have been used, or have expired",
-            );
+        let is_meant = |open: &OpenInvite| open.secret.is_proved(&binding, proof);
+        let Some(meant) = self.roster.invites.iter().find(|open| is_meant(open)).cloned() else {
+            return self.misproved(now, conn);
         };
-        let rights = invites.remove(place).rights;
-        let left = invites.clone();
-        let name = shown(name, id);
-        let peer = Peer { id: id.to_string(), name: name.clone(), rights, added: String::new() };
-        self.roster.peers.insert(id, peer);
-        self.actions.push(Action::KeepPeer { id, name, rights });
+        self.tries_left(&meant, 0);
+        let (name, rights, left) = (shown(name, id), meant.rights, self.roster.invites.clone());
+        self.actions.push(Action::KeepPeer(Joiner { conn, id, name, rights, left }));
+    }
+
+    fn misproved(&mut self, now: Nanos, conn: ConnId) {
+        for open in self.roster.invites.clone() {
+            self.tries_left(&open, open.tries.saturating_sub(1));
+        }
+        let left = self.roster.invites.clone();
         self.actions.push(Action::KeepInvites(left));
+        self.audit_of("refused", conn, "a wrong proof of an invitation");
+        self.bye(now, conn, "no such invitation; it may have been used, or have expired");
+    }
+
+    /// An invitation may be tried so often from now on, whether or not anybody can keep that.
+    fn tries_left(&mut self, invite: &OpenInvite, tries: u32) {
+        self.tried.retain(|known| known.secret != invite.secret);
+        self.tried.push(OpenInvite { tries, ..invite.clone() });
+        self.hold_to_tries();
+    }
+
+    /// What is kept somewhere may be older than what happened here: the fewer tries hold.
+    pub(super) fn hold_to_tries(&mut self) {
+        for open in &mut self.roster.invites {
+            let known = self.tried.iter().find(|known| known.secret == open.secret);
+            open.tries = known.map_or(open.tries, |known| known.tries.min(open.tries));
+        }
+        self.roster.invites.retain(|open| open.tries > 0);
+    }
+
+    /// Who is kept is a peer. Nobody else is: at the next look at what is kept it would be none any more.
+    pub(super) fn kept(&mut self, now: Nanos, joiner: Joiner, kept: Result<(), String>) {
+        let Joiner { conn, id, name, rights, .. } = joiner;
+        if let Err(reason) = kept {
+            self.audit_of("refused", conn, &format!("a new peer cannot be kept: {reason}"));
+            return self.bye(now, conn, NOT_KEPT);
+        }
+        let peer = Peer { id: id.to_string(), name, rights, added: String::new() };
+        self.roster.peers.insert(id, peer);
         self.audit_of("joined", conn, &format!("{rights:?}"));
         if let Some(found) = self.connections.get_mut(&conn) {
             found.enter(Phase::Idle, now);
+            self.send(conn, Answer::Joined {});
         }
-        self.send(conn, Answer::Joined {});
     }
 
     pub(super) fn audit_of(&mut self, event: &'static str, conn: ConnId, detail: &str) {
@@ -106,5 +129,7 @@ fn shown(name: &str, id: HostId) -> String {
     if name.is_empty() { id.brief() } else { name }
 }
 
+/// Whoever sees to its disk sees there why.
+const NOT_KEPT: &str = "this agent cannot write down new peers (its own messages say why), and the invitation is spent";
 /// Connections of one peer: descriptors are for all of them.
 const MOST_OF_PEER: usize = 16;

@@ -52,6 +52,8 @@ pub(super) struct Job {
     which: Which,
     /// What its account will be signed as, and this host's part in it.
     of: Option<(Role, RunOf)>,
+    /// The test that its last run is of, by this host's part in it and its seed: its account is not forgotten.
+    pub(super) test: Option<(Role, u64)>,
     /// The last command, and its answer once there is one.
     last: Option<(Request, Option<Answer>)>,
     /// What its worker told between two accounts.
@@ -90,6 +92,7 @@ impl Job {
             serving: false,
             which: Which::default(),
             of: None,
+            test: None,
             last: None,
             looks: Looks::default(),
         };

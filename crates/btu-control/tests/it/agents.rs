@@ -250,7 +250,11 @@ impl World {
                 assert!(self.running.remove(&worker), "killed twice");
             }
             Action::Order { worker, request } => self.order(worker, &request),
-            Action::KeepPeer { id, .. } => drop(self.roster.peers.insert(id, peer(id))),
+            Action::KeepPeer(joiner) => {
+                self.roster.peers.insert(joiner.id, peer(joiner.id));
+                self.roster.invites.clone_from(&joiner.left);
+                self.happens(Event::Kept { joiner, kept: Ok(()) });
+            }
             Action::KeepInvites(left) => self.roster.invites = left,
             Action::KeepAccount(account) => self.measured.keep(&account),
             Action::Sign { worker, seq, statement: signed } => {

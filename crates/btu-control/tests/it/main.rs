@@ -12,6 +12,7 @@ mod conductor;
 mod dice;
 mod golden;
 mod guests;
+mod joining;
 mod journal;
 mod lying;
 mod malformed;

@@ -10,6 +10,15 @@ use std::path::Path;
 
 use super::sandbox::Bounds;
 
+/// Which other processes a thread may still reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// All that it could reach before.
+    All,
+    /// Only its own, and those that it starts.
+    Itself,
+}
+
 /// The version of Landlock that this kernel speaks, or why there is none.
 pub(crate) fn version() -> io::Result<u32> {
     let (nothing, none, flag) = (std::ptr::null::<Attributes>(), 0_usize, ASK_VERSION);
@@ -21,9 +30,9 @@ pub(crate) fn version() -> io::Result<u32> {
 /// Bounds the calling thread for good; threads that it starts later inherit it.
 ///
 /// The process must have given up new privileges before.
-pub(super) fn restrict(bounds: &Bounds, version: u32) -> io::Result<()> {
+pub(super) fn restrict(bounds: &Bounds, version: u32, reach: Reach) -> io::Result<()> {
     let known = known_rights(version);
-    let ruleset = create(version, known)?;
+    let ruleset = create(version, known, reach)?;
     for path in &bounds.programs {
         allow(&ruleset, path, known & (READ | EXECUTE))?;
     }
@@ -49,10 +58,16 @@ const fn known_rights(version: u32) -> u64 {
 }
 
 /// A set of rules in which nothing is allowed yet. It judges files, and since version 4 whom the
-/// process may connect to by TCP: nobody.
-fn create(version: u32, known: u64) -> io::Result<OwnedFd> {
-    let attributes = Attributes { files: known, ports: CONNECT_TCP };
-    let size = if version < 4 { size_of::<u64>() } else { size_of::<Attributes>() };
+/// process may connect to by TCP: nobody. Since version 6 it can keep signals and sockets without a file
+/// inside, too.
+fn create(version: u32, known: u64, reach: Reach) -> io::Result<OwnedFd> {
+    let kept_inside = if reach == Reach::Itself { ABSTRACT_SOCKETS | SIGNALS } else { 0 };
+    let attributes = Attributes { files: known, ports: CONNECT_TCP, kept_inside };
+    let size = match version {
+        0..4 => size_of::<u64>(),
+        4..6 => 2 * size_of::<u64>(),
+        _ => size_of::<Attributes>(),
+    };
     let none = 0_u32;
     // SAFETY: the kernel reads `size` bytes of attributes that outlive the call.
     let made = unsafe {
@@ -91,11 +106,12 @@ fn check(result: libc::c_long) -> io::Result<()> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// `struct landlock_ruleset_attr` up to version 4.
+/// `struct landlock_ruleset_attr` up to version 6.
 #[repr(C)]
 struct Attributes {
     files: u64,
     ports: u64,
+    kept_inside: u64,
 }
 
 /// `struct landlock_path_beneath_attr`
@@ -109,6 +125,8 @@ struct PathBeneath {
 const ASK_VERSION: u32 = 1;
 const RULE_PATH_BENEATH: u32 = 1;
 const CONNECT_TCP: u64 = 1 << 1;
+const ABSTRACT_SOCKETS: u64 = 1;
+const SIGNALS: u64 = 1 << 1;
 const EXECUTE: u64 = 1;
 /// Files and directories.
 const READ: u64 = (1 << 2) | (1 << 3);

@@ -13,6 +13,7 @@ use super::capability::CAP_NET_ADMIN;
 use super::confine::give_up_rights;
 use super::confine::keep_network_rights;
 use super::landlock;
+use super::landlock::Reach;
 use super::seccomp;
 
 /// What a process may still touch.
@@ -31,7 +32,7 @@ pub struct Bounds {
 pub enum Calls {
     /// Those of a process that starts others and ends them.
     Supervisor,
-    /// Those of a process that starts threads only.
+    /// Those of a process that starts threads only, and reaches no other process.
     Worker,
 }
 
@@ -78,19 +79,24 @@ pub fn confine_to_network(bounds: &Bounds) -> io::Result<Confinement> {
 /// Returns the version of Landlock, or why it bounds nothing.
 pub fn confine_thread(bounds: &Bounds) -> io::Result<io::Result<u32>> {
     give_up_rights()?;
-    bound_files(bounds)
+    bound_files(bounds, Reach::All)
 }
 
-fn bound_files(bounds: &Bounds) -> io::Result<io::Result<u32>> {
+fn bound_files(bounds: &Bounds, reach: Reach) -> io::Result<io::Result<u32>> {
     let version = landlock::version();
     if let Ok(version) = version {
-        landlock::restrict(bounds, version)?;
+        landlock::restrict(bounds, version, reach)?;
     }
     Ok(version)
 }
 
 fn bound(bounds: &Bounds, calls: Calls) -> io::Result<Confinement> {
-    let files = bound_files(bounds)?;
+    // What was started before is not below this process, and has to be ended by whoever starts others.
+    let reach = match calls {
+        Calls::Supervisor => Reach::All,
+        Calls::Worker => Reach::Itself,
+    };
+    let files = bound_files(bounds, reach)?;
     let filter = seccomp::available();
     if filter.is_ok() {
         seccomp::filter(calls)?;
@@ -165,9 +171,11 @@ mod tests {
         tried.err().and_then(|error| error.raw_os_error())
     }
 
-    fn system_call(number: libc::c_long, argument: libc::c_long) -> io::Result<()> {
-        // SAFETY: every call that is tried here takes numbers, and is refused before it is begun.
-        let result = unsafe { libc::syscall(number, argument, 0, 0, 0, 0) };
+    fn system_call(number: libc::c_long, arguments: [libc::c_long; 3]) -> io::Result<()> {
+        let [first, second, third] = arguments;
+        // SAFETY: every call that is tried here takes numbers, and is refused before it is begun, or changes
+        // nothing.
+        let result = unsafe { libc::syscall(number, first, second, third, 0, 0) };
         if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 
@@ -236,18 +244,88 @@ mod tests {
             (libc::SYS_kexec_load, 0),
             (libc::SYS_memfd_create, 0),
         ] {
-            assert_eq!(number(system_call(call, argument)), refused, "call {call}");
+            assert_eq!(number(system_call(call, [argument, 0, 0])), refused, "call {call}");
         }
         // What the list cannot know looks like what an older kernel lacks.
         let unknown = Some(libc::ENOSYS);
-        assert_eq!(number(system_call(libc::SYS_clone3, 0)), unknown);
-        assert_eq!(number(system_call(99_999, 0)), unknown);
+        assert_eq!(number(system_call(libc::SYS_clone3, [0; 3])), unknown);
+        assert_eq!(number(system_call(99_999, [0; 3])), unknown);
         // What cannot be executed is only memory, where the kernel knows the difference.
         let expected = if seals { Ok(()) } else { Err(nix::errno::Errno::EPERM) };
         assert_eq!(crate::memory::file(c"message").map(drop), expected);
         // Threads and sockets are what its work is made of.
         let worked = std::thread::spawn(|| TcpListener::bind("127.0.0.1:0").is_ok()).join();
         assert!(worked.unwrap());
+    }
+
+    /// Whose user it shares is everybody of its agent, and a container's daemon where that is root.
+    #[test]
+    fn a_confined_worker_reaches_no_other_process() {
+        if std::env::var_os(MARK).is_none() {
+            return alone("a_confined_worker_reaches_no_other_process", Path::new("/"));
+        }
+        give_up_rights().unwrap();
+        let bounds = Bounds::of_this_program().unwrap();
+        if let Err(error) = bound(&bounds, Calls::Worker).unwrap().calls {
+            skip!("kernel lacks: seccomp ({error})");
+        }
+        let (own, other) = (std::process::id().into(), std::os::unix::process::parent_id().into());
+        let nobody = libc::c_long::from(libc::AF_UNIX);
+        let (every_process_of_a_user, its_own) = (libc::PRIO_USER.into(), 0);
+        for (call, arguments) in [
+            (libc::SYS_socket, [nobody, libc::SOCK_STREAM.into(), 0]),
+            (libc::SYS_socketpair, [nobody, libc::SOCK_DGRAM.into(), 0]),
+            (libc::SYS_clone, [libc::SIGCHLD.into(), 0, 0]),
+            (libc::SYS_kill, [other, 0, 0]),
+            (libc::SYS_tgkill, [other, other, 0]),
+            (libc::SYS_prlimit64, [other, libc::RLIMIT_CPU.into(), 0]),
+            (libc::SYS_sched_setaffinity, [other, 0, 0]),
+            (libc::SYS_sched_setattr, [other, 0, 0]),
+            (libc::SYS_setpriority, [libc::PRIO_PROCESS.into(), other, 19]),
+            (libc::SYS_setpriority, [every_process_of_a_user, its_own, 19]),
+            (libc::SYS_fcntl, [0, libc::F_SETOWN.into(), other]),
+            (libc::SYS_fcntl, [0, 10, libc::SIGKILL.into()]),
+        ] {
+            let refused = Some(libc::EPERM);
+            assert_eq!(number(system_call(call, arguments)), refused, "{call} {arguments:?}");
+        }
+        // All of that is its own to do, but for a thread that is not there.
+        let nothing = Some(libc::EINVAL);
+        assert_eq!(number(system_call(libc::SYS_tgkill, [own, 0, 0])), nothing);
+        system_call(libc::SYS_prlimit64, [0, libc::RLIMIT_CPU.into(), 0]).unwrap();
+        system_call(libc::SYS_setpriority, [libc::PRIO_PROCESS.into(), 0, 19]).unwrap();
+        crate::cpu::pin(&crate::cpu::allowed().unwrap()).unwrap();
+    }
+
+    /// Beside the list of calls, where the kernel has it: a signal has more than one way.
+    #[test]
+    fn who_reaches_itself_alone_sends_no_signal_and_finds_no_socket_without_a_file() {
+        use std::os::linux::net::SocketAddrExt;
+        use std::os::unix::net::SocketAddr;
+        use std::os::unix::net::UnixListener;
+        use std::os::unix::net::UnixStream;
+
+        if std::env::var_os(MARK).is_none() {
+            let name =
+                "who_reaches_itself_alone_sends_no_signal_and_finds_no_socket_without_a_file";
+            let listener = format!("btu-sandbox-{}", std::process::id());
+            let at = SocketAddr::from_abstract_name(&listener).unwrap();
+            let _listener = UnixListener::bind_addr(&at).unwrap();
+            return alone(name, Path::new(&listener));
+        }
+        let name = std::env::var(MARK).unwrap();
+        let at = SocketAddr::from_abstract_name(&name).unwrap();
+        UnixStream::connect_addr(&at).unwrap();
+        give_up_rights().unwrap();
+        match bound_files(&Bounds::of_this_program().unwrap(), Reach::Itself).unwrap() {
+            Ok(6..) => {}
+            answer => skip!("kernel lacks: Landlock 6 ({answer:?})"),
+        }
+        let refused = Some(libc::EPERM);
+        assert_eq!(number(UnixStream::connect_addr(&at)), refused);
+        let [own, other] = [std::process::id(), std::os::unix::process::parent_id()];
+        assert_eq!(number(system_call(libc::SYS_kill, [other.into(), 0, 0])), refused);
+        system_call(libc::SYS_kill, [own.into(), 0, 0]).unwrap();
     }
 
     #[test]

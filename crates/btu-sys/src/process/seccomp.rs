@@ -12,6 +12,7 @@ use std::io;
 use libc::sock_filter;
 
 use self::list::EVERYBODY;
+use self::list::OF_A_PROCESS;
 use self::list::SUPERVISOR;
 use super::sandbox::Calls;
 use crate::memory::MFD_NOEXEC_SEAL;
@@ -51,9 +52,6 @@ fn program(architecture: u32, calls: Calls) -> Vec<sock_filter> {
         Calls::Supervisor => SUPERVISOR,
         Calls::Worker => &[],
     };
-    let refuse = answer(libc::SECCOMP_RET_ERRNO | libc::EPERM.unsigned_abs());
-    let absent = answer(libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs());
-    let allow = answer(libc::SECCOMP_RET_ALLOW);
     let mut program = vec![
         load(ARCHITECTURE_FIELD),
         jump(libc::BPF_JEQ, architecture, 1, 0),
@@ -61,35 +59,75 @@ fn program(architecture: u32, calls: Calls) -> Vec<sock_filter> {
         load(NUMBER_FIELD),
     ];
     for call in EVERYBODY.iter().chain(own) {
-        program.extend([jump(libc::BPF_JEQ, word(*call), 0, 1), allow]);
+        program.extend([jump(libc::BPF_JEQ, word(*call), 0, 1), ALLOW]);
     }
-    let families = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6].map(libc::c_int::unsigned_abs);
-    program.extend(rule(libc::SYS_socket, 0, libc::BPF_JEQ, &families, [allow, refuse]));
-    program.extend(rule(libc::SYS_clone, 0, libc::BPF_JSET, &[NEW_NAMESPACES], [refuse, allow]));
+    program.extend(match calls {
+        Calls::Supervisor => of_a_supervisor(),
+        Calls::Worker => of_a_worker(std::process::id()),
+    });
     // Any other file in memory could be executed, whatever Landlock says of those on disks.
-    let sealed = [MFD_NOEXEC_SEAL];
-    program.extend(rule(libc::SYS_memfd_create, 1, libc::BPF_JSET, &sealed, [allow, refuse]));
-    let typing = [TIOCSTI, TIOCLINUX];
-    program.extend(rule(libc::SYS_ioctl, 1, libc::BPF_JEQ, &typing, [refuse, allow]));
+    let sealed = [(MFD_NOEXEC_SEAL, ALLOW)];
+    program.extend(rule(libc::SYS_memfd_create, 1, libc::BPF_JSET, &sealed, REFUSE));
     // Its flags stand in memory, where no filter can look: `clone` is asked instead.
-    program.extend([jump(libc::BPF_JEQ, word(libc::SYS_clone3), 0, 1), absent]);
-    program.extend([jump(libc::BPF_JGT, NEWEST, 0, 1), absent, refuse]);
+    program.extend([jump(libc::BPF_JEQ, word(libc::SYS_clone3), 0, 1), ABSENT]);
+    program.extend([jump(libc::BPF_JGT, NEWEST, 0, 1), ABSENT, REFUSE]);
     program
 }
 
-/// The rule of one call: what is answered where one of `values` fits an argument, and else.
+/// Who starts and ends others has their calls in any case.
+fn of_a_supervisor() -> Vec<sock_filter> {
+    let families = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6];
+    let families = families.map(|family| (family.unsigned_abs(), ALLOW));
+    let mut rules = rule(libc::SYS_socket, 0, libc::BPF_JEQ, &families, REFUSE);
+    rules.extend(rule(libc::SYS_clone, 0, libc::BPF_JSET, &[(NEW_NAMESPACES, REFUSE)], ALLOW));
+    rules.extend(rule(libc::SYS_ioctl, 1, libc::BPF_JEQ, &TYPING, ALLOW));
+    for call in
+        OF_A_PROCESS.iter().map(|(call, _)| *call).chain([libc::SYS_fcntl, libc::SYS_tgkill])
+    {
+        rules.extend([jump(libc::BPF_JEQ, word(call), 0, 1), ALLOW]);
+    }
+    rules
+}
+
+/// A worker has no other process than itself, `own`: it starts none, and no other of its user hears of
+/// it, be that by a signal, by a limit or by a socket of this host.
+fn of_a_worker(own: u32) -> Vec<sock_filter> {
+    let families = [libc::AF_INET, libc::AF_INET6];
+    let families = families.map(|family| (family.unsigned_abs(), ALLOW));
+    let mut rules = rule(libc::SYS_socket, 0, libc::BPF_JEQ, &families, REFUSE);
+    let thread = [(NEW_NAMESPACES, REFUSE), (libc::CLONE_THREAD.unsigned_abs(), ALLOW)];
+    rules.extend(rule(libc::SYS_clone, 0, libc::BPF_JSET, &thread, REFUSE));
+    rules.extend(rule(libc::SYS_tgkill, 0, libc::BPF_JEQ, &[(own, ALLOW)], REFUSE));
+    rules.extend(OF_A_PROCESS.iter().flat_map(|(call, arguments)| where_zero(*call, arguments)));
+    let owners = [F_SETOWN, F_SETSIG, F_SETOWN_EX].map(|command| (command, REFUSE));
+    rules.extend(rule(libc::SYS_fcntl, 1, libc::BPF_JEQ, &owners, ALLOW));
+    let requests = [TYPING, [(FIOSETOWN, REFUSE), (SIOCSPGRP, REFUSE)]].concat();
+    rules.extend(rule(libc::SYS_ioctl, 1, libc::BPF_JEQ, &requests, ALLOW));
+    rules
+}
+
+/// The rule of one call: the answer of the first value that fits an argument, and that to all others.
 fn rule(
     call: libc::c_long,
     argument: u32,
     comparison: u32,
-    values: &[u32],
-    [fits, differs]: [sock_filter; 2],
+    fitting: &[(u32, sock_filter)],
+    differs: sock_filter,
 ) -> Vec<sock_filter> {
-    let tests = values.iter().flat_map(|value| [jump(comparison, *value, 0, 1), fits]);
+    let tests = fitting.iter().flat_map(|(value, fits)| [jump(comparison, *value, 0, 1), *fits]);
     let rest: Vec<sock_filter> = tests.chain([differs]).collect();
     let length = u8::try_from(1 + rest.len()).unwrap_or(u8::MAX);
     let begin = [jump(libc::BPF_JEQ, word(call), 0, length), load(argument_field(argument))];
     begin.into_iter().chain(rest).collect()
+}
+
+/// The rule of a call that is allowed where all of these arguments are 0.
+fn where_zero(call: libc::c_long, arguments: &[u32]) -> Vec<sock_filter> {
+    let test =
+        |argument: &u32| [load(argument_field(*argument)), jump(libc::BPF_JEQ, 0, 1, 0), REFUSE];
+    let rest: Vec<sock_filter> = arguments.iter().flat_map(test).chain([ALLOW]).collect();
+    let length = u8::try_from(rest.len()).unwrap_or(u8::MAX);
+    [jump(libc::BPF_JEQ, word(call), 0, length)].into_iter().chain(rest).collect()
 }
 
 /// Loads a word of `struct seccomp_data`.
@@ -142,6 +180,15 @@ const ARCHITECTURE: Option<u32> = None;
 const NEWEST: u32 = 469;
 /// `CLONE_NEWCGROUP`, `NEWUTS`, `NEWIPC`, `NEWUSER`, `NEWPID`, `NEWNET`, `NEWNS`.
 const NEW_NAMESPACES: u32 = 0x7e02_0000;
-/// Orders to a terminal that type for its user.
-const TIOCSTI: u32 = 0x5412;
-const TIOCLINUX: u32 = 0x541c;
+/// `TIOCSTI`, `TIOCLINUX`: orders to a terminal that type for its user.
+const TYPING: [(u32, sock_filter); 2] = [(0x5412, REFUSE), (0x541c, REFUSE)];
+/// Whom the kernel sends a signal of a descriptor, and which one: `SIGKILL` is one of them.
+const F_SETOWN: u32 = libc::F_SETOWN.unsigned_abs();
+const F_SETSIG: u32 = 10;
+const F_SETOWN_EX: u32 = 15;
+const FIOSETOWN: u32 = 0x8901;
+const SIOCSPGRP: u32 = 0x8902;
+const ALLOW: sock_filter = answer(libc::SECCOMP_RET_ALLOW);
+const REFUSE: sock_filter = answer(libc::SECCOMP_RET_ERRNO | libc::EPERM.unsigned_abs());
+/// As of a kernel that has no such call.
+const ABSENT: sock_filter = answer(libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs());

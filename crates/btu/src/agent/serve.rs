@@ -18,6 +18,7 @@ use btu_control::agent::Action;
 use btu_control::agent::Agent;
 use btu_control::agent::ConnId;
 use btu_control::agent::Event;
+use btu_control::agent::Joiner;
 use btu_control::agent::LEASE_MARGIN;
 use btu_control::agent::Roster;
 use btu_control::agent::WorkerId;
@@ -287,7 +288,10 @@ impl Server {
                 let kept = self.state.keep_invites(&self.roster.invites, &left);
                 tell(kept);
             }
-            Action::KeepPeer { id, name, rights } => tell(self.state.keep_peer(id, &name, rights)),
+            Action::KeepPeer(joiner) => {
+                let kept = self.keep_peer(&joiner);
+                self.happens(Event::Kept { joiner, kept });
+            }
             Action::KeepStopped(stopped) => tell(self.state.write(STOPPED, &stopped)),
             Action::Kill { worker } => self.end(worker),
             Action::Order { worker, request } => self.order(worker, &request),
@@ -297,16 +301,25 @@ impl Server {
                 let answer = self.signed(seq, &statement);
                 self.happens(Event::Answered { worker, answer });
             }
-            Action::Start {
-                worker, ports, rate, longest_run, metered, emulation, test, ..
-            } => {
+            Action::Start { worker, peer, ports, rate, longest_run, metered, emulation, test } => {
                 let longest_cut = longest_run.saturating_add(LEASE_MARGIN);
-                let allowed = Allowed { ports, rate, longest_cut, metered };
+                let allowed = Allowed { peer, ports, rate, longest_cut, metered };
                 if self.start(worker, allowed, test) && emulation {
                     self.start_behind(worker, allowed);
                 }
             }
         }
+    }
+
+    /// The spent invitation first: it is good once, whatever becomes of the peer.
+    fn keep_peer(&self, joiner: &Joiner) -> Result<(), String> {
+        let Joiner { id, name, rights, left, .. } = joiner;
+        let spent = self.state.keep_invites(&self.roster.invites, left);
+        let kept = spent.and_then(|()| self.state.keep_peer(*id, name, *rights));
+        kept.map_err(|failure| {
+            output::failure(&failure);
+            format!("{:#}", failure.cause)
+        })
     }
 
     /// This host's signature over what it measured.

@@ -306,7 +306,7 @@ mod tests {
     fn account(peer: HostId, position: u32) -> Account {
         let run = RunLabel { pass: 1, position, attempt: 1, cell: "SEND/video/ä".to_owned() };
         let (peer, hash) = (peer.to_string(), Hex32::new([7; 32]));
-        Account { peer, role: Role::Active, seed: 7, run, hash }
+        Account { peer, host: None, role: Role::Active, seed: 7, run, hash }
     }
 
     fn expected(accounts: &[Account]) -> Measured {

@@ -2,6 +2,7 @@
 //! own. It holds no key and no capability, and dies with the agent.
 
 mod account;
+mod channels;
 pub(super) mod doorway;
 mod meter;
 mod packets;
@@ -10,8 +11,6 @@ use std::io::Read;
 use std::io::Write;
 use std::net::IpAddr;
 use std::net::SocketAddr;
-use std::os::fd::AsFd;
-use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -51,6 +50,7 @@ use btu_sys::socket::Settings;
 
 use self::account::is_at;
 pub(super) use self::account::share;
+use self::channels::channels;
 use self::doorway::Doorway;
 use self::doorway::Output;
 use self::meter::Counted;
@@ -73,6 +73,9 @@ pub(super) struct WorkerArgs {
     /// Where data connections come in
     #[arg(long)]
     address: IpAddr,
+    /// Whom the FTP server hears
+    #[arg(long)]
+    peer: IpAddr,
     /// Ports of data connections
     #[arg(long, num_args = 2)]
     ports: Vec<u16>,
@@ -93,6 +96,7 @@ pub(super) struct WorkerArgs {
 /// What it has to do, and what came of it.
 struct Work {
     address: IpAddr,
+    peer: IpAddr,
     ports: Option<(u16, u16)>,
     rate: Option<BitRate>,
     /// How long what nobody takes is repeated by the FTP server.
@@ -124,30 +128,18 @@ pub(super) enum Heard {
     Order(Request),
 }
 
-/// The agent's words, the way back to it, and the emulator if there is one.
-type Channels = (UnixStream, Output, Option<Emulator>);
-
-fn channels(args: &WorkerArgs) -> std::io::Result<Channels> {
-    let Some(path) = &args.connect else {
-        let agent = UnixStream::from(std::io::stdin().as_fd().try_clone_to_owned()?);
-        return Ok((agent, Output::new(std::io::stdout()), None));
-    };
-    let agent = UnixStream::connect(path)?;
-    Ok((agent.try_clone()?, Output::new(agent), Some(Emulator::of_this_process())))
-}
-
 /// Does what it is told, one thing after the other, until the agent is gone.
 pub(super) fn worker(args: &WorkerArgs) -> Result<Exit, Failure> {
-    process::die_with_parent(args.parent)
-        .and_then(|()| confine::worker())
-        .context("confine the worker")
-        .map_err(Failure::environment)?;
-    let ports = <[u16; 2]>::try_from(args.ports.clone()).ok().map(|[first, last]| (first, last));
+    process::die_with_parent(args.parent).map_err(Failure::environment)?;
+    // Before it is confined: then it connects to nobody, its agent included.
     let (mut input, output, emulator) = channels(args).map_err(Failure::environment)?;
+    confine::worker().context("confine the worker").map_err(Failure::environment)?;
+    let ports = <[u16; 2]>::try_from(args.ports.clone()).ok().map(|[first, last]| (first, last));
     let counted = Counted::of(args.metered);
     input.set_read_timeout(counted.look()).map_err(Failure::environment)?;
     let mut work = Work {
         address: args.address,
+        peer: args.peer,
         ports,
         rate: args.bit_per_second.map(BitRate::new),
         longest_cut: Duration::from_millis(args.longest_cut_ms),
@@ -246,6 +238,7 @@ impl Work {
         serving.sockets.user_timeout = Some(self.longest_cut);
         serving.limits.data_idle = serving.limits.data_idle.min(self.longest_cut);
         serving.login = Login::Only { user, password };
+        serving.client = Some(self.peer);
         if let Some((first, last)) = self.ports {
             serving.limits.data_ports = first..=last;
         }

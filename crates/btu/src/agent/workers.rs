@@ -38,6 +38,8 @@ pub(super) struct Worker {
 /// What the policy allows a worker.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Allowed {
+    /// Whom its FTP server hears.
+    pub(super) peer: IpAddr,
     /// Ports of its data connections; `None` for any.
     pub(super) ports: Option<(u16, u16)>,
     /// What it may send at the most, all connections together.
@@ -51,6 +53,7 @@ pub(super) struct Allowed {
 impl Allowed {
     /// As options of the worker.
     pub(super) fn tell(self, command: &mut Command) {
+        command.args(["--peer", &self.peer.to_string()]);
         if let Some((first, last)) = self.ports {
             command.args(["--ports", &first.to_string(), &last.to_string()]);
         }

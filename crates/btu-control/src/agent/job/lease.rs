@@ -56,6 +56,7 @@ impl Job {
         if let (Some(which), Some(lease)) = (request.which(), lease(request)) {
             self.which = which;
             self.of = measured::run_of(request);
+            self.test = self.of.as_ref().map(|(role, of)| (*role, of.seed)).or(self.test);
             (self.begun, self.cell) = (true, None);
             self.deadline = now.saturating_add(lease).saturating_add(LEASE_MARGIN);
         }

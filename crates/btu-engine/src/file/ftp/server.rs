@@ -1,6 +1,7 @@
 //! The FTP server: who listens, how sessions begin, how everything ends.
 
 use std::io;
+use std::net::IpAddr;
 use std::net::SocketAddr;
 use std::net::TcpListener;
 use std::net::TcpStream;
@@ -41,6 +42,8 @@ pub struct Serving {
     pub sockets: Settings,
     /// Who may use it.
     pub login: Login,
+    /// The only address that anybody is heard from; `None` for all.
+    pub client: Option<IpAddr>,
     /// How much it grants.
     pub limits: Limits,
 }
@@ -58,6 +61,7 @@ pub struct Server {
 pub(super) struct Shared {
     pub(super) limits: Limits,
     pub(super) login: Login,
+    client: Option<IpAddr>,
     pub(super) patterns: Patterns,
     pub(super) ports: Ports,
     /// Of data connections.
@@ -71,12 +75,13 @@ pub(super) struct Shared {
 
 impl Serving {
     /// Everybody, on a free port of `address`, with the default limits and options.
-    pub fn at(place: Place, address: std::net::IpAddr) -> Self {
+    pub fn at(place: Place, address: IpAddr) -> Self {
         Self {
             place,
             address: SocketAddr::new(address, 0),
             sockets: Settings::default(),
             login: Login::Anybody,
+            client: None,
             limits: Limits::default(),
         }
     }
@@ -85,13 +90,14 @@ impl Serving {
 impl Server {
     /// Listens and serves; returns once clients can connect.
     pub fn start(serving: Serving) -> Result<Self, EngineError> {
-        let Serving { place, address, sockets, login, limits } = serving;
+        let Serving { place, address, sockets, login, client, limits } = serving;
         let control = Settings { nodelay: Some(true), ..Settings::default() };
         let control = Settings { user_timeout: sockets.user_timeout, ..control };
         let listener = listen(&place, address, control)?;
         let address = listener.local_addr().map_err(EngineError::peer("name an FTP server"))?;
         let shared = Arc::new(Shared {
             login,
+            client,
             ports: Ports::of(&limits.data_ports, address.port()),
             patterns: Patterns::of(limits.buffer)?,
             settings: sockets,
@@ -136,6 +142,11 @@ impl Drop for Server {
 }
 
 impl Shared {
+    /// A server that listens to both protocols tells an IPv4 client by an IPv6 address.
+    fn hears(&self, from: IpAddr) -> bool {
+        self.client.is_none_or(|client| client.to_canonical() == from.to_canonical())
+    }
+
     /// Where clients may be out of reach, a connection leaves nothing behind, however its process ends: its end, too,
     /// would be repeated to them.
     pub(super) fn end_with_the_process(&self, connection: &impl AsFd) {
@@ -170,7 +181,9 @@ fn listen(
 fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
     while !shared.sockets.is_closed() {
         match listener.accept() {
-            Ok((control, _)) => welcome(control, shared, listener),
+            Ok((control, from)) if shared.hears(from.ip()) => welcome(control, shared, listener),
+            // Closed without a word: not even that this is an FTP server is a stranger's business.
+            Ok(_stranger) => {}
             // A client that gave up at once is no reason to wait.
             Err(cause) if cause.kind() == io::ErrorKind::ConnectionAborted => {}
             Err(_) if shared.sockets.is_closed() => return,

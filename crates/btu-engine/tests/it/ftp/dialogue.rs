@@ -3,6 +3,7 @@
 use std::io::ErrorKind;
 use std::io::Read;
 use std::io::Write;
+use std::net::Ipv4Addr;
 use std::net::TcpListener;
 use std::net::TcpStream;
 use std::time::Duration;
@@ -46,6 +47,32 @@ fn a_wrong_password_is_refused_three_times_and_then_the_connection_ends() {
     let mut access = Access::anonymous(server.address());
     (access.user, access.password) = ("btu".to_owned(), "secret".to_owned());
     Client::connect(&access).unwrap().close().unwrap();
+}
+
+/// Nothing tells a stranger that an FTP server is there, and none takes the place of the client.
+#[test]
+fn a_server_for_one_address_hears_nobody_else() {
+    let for_client = |client: &str, listen: &str| {
+        let mut serving = Serving { client: Some(client.parse().unwrap()), ..super::serving() };
+        serving.address.set_ip(listen.parse().unwrap());
+        Server::start(serving)
+    };
+    let told = |server: &Server| {
+        let at = (Ipv4Addr::LOCALHOST, server.address().port());
+        let mut client = TcpStream::connect(at).unwrap();
+        client.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
+        let mut told = [0; 16];
+        let count = client.read(&mut told).unwrap_or(0);
+        String::from_utf8_lossy(&told[..count]).into_owned()
+    };
+    let others = for_client("127.0.0.9", "127.0.0.1").unwrap();
+    for _ in 0..100 {
+        assert_eq!(told(&others), "");
+    }
+    let own = for_client("::ffff:127.0.0.1", "127.0.0.1").unwrap();
+    assert_eq!(told(&own), "220 btu ready\r\n");
+    let Ok(both) = for_client("127.0.0.1", "::") else { return };
+    assert_eq!(told(&both), "220 btu ready\r\n");
 }
 
 /// The server of an agent, which repeats nothing for ever.

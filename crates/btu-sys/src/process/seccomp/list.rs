@@ -2,7 +2,7 @@
 
 use libc::c_long;
 
-/// Memory, files, sockets, waiting, threads, time. `socket`, `clone` and `ioctl` have rules.
+/// Memory, files, sockets, waiting, threads, time. Calls whose arguments matter have rules instead.
 pub(super) const EVERYBODY: &[c_long] = &[
     // Messages and waiting first: a filter that is not remembered is read from its beginning.
     libc::SYS_read,
@@ -33,7 +33,6 @@ pub(super) const EVERYBODY: &[c_long] = &[
     libc::SYS_listen,
     libc::SYS_setsockopt,
     libc::SYS_shutdown,
-    libc::SYS_socketpair,
     // Waiting.
     libc::SYS_epoll_create1,
     libc::SYS_epoll_ctl,
@@ -58,7 +57,6 @@ pub(super) const EVERYBODY: &[c_long] = &[
     libc::SYS_faccessat,
     libc::SYS_faccessat2,
     libc::SYS_fchmod,
-    libc::SYS_fcntl,
     libc::SYS_fdatasync,
     libc::SYS_flock,
     libc::SYS_fstat,
@@ -93,7 +91,6 @@ pub(super) const EVERYBODY: &[c_long] = &[
     libc::SYS_getpriority,
     libc::SYS_gettid,
     libc::SYS_prctl,
-    libc::SYS_prlimit64,
     libc::SYS_restart_syscall,
     libc::SYS_rseq,
     libc::SYS_rt_sigaction,
@@ -103,14 +100,10 @@ pub(super) const EVERYBODY: &[c_long] = &[
     libc::SYS_sched_getattr,
     libc::SYS_sched_getparam,
     libc::SYS_sched_getscheduler,
-    libc::SYS_sched_setaffinity,
-    libc::SYS_sched_setattr,
     libc::SYS_sched_yield,
     libc::SYS_set_robust_list,
     libc::SYS_set_tid_address,
-    libc::SYS_setpriority,
     libc::SYS_sigaltstack,
-    libc::SYS_tgkill,
     // What the kernel says.
     libc::SYS_clock_getres,
     libc::SYS_getegid,
@@ -157,6 +150,16 @@ pub(super) const EVERYBODY: &[c_long] = &[
     libc::SYS_unlink,
 ];
 
+/// Calls that change limits and turns of a process, with the arguments that name which: where they are 0
+/// it is the caller, or its thread.
+pub(super) const OF_A_PROCESS: &[(c_long, &[u32])] = &[
+    (libc::SYS_prlimit64, &[0]),
+    (libc::SYS_sched_setaffinity, &[0]),
+    (libc::SYS_sched_setattr, &[0]),
+    // The first says whether the second is a process, a group of them, or all of a user.
+    (libc::SYS_setpriority, &[0, 1]),
+];
+
 /// To start, confine and end another process of this program.
 pub(super) const SUPERVISOR: &[c_long] = &[
     libc::SYS_capget,
@@ -167,6 +170,7 @@ pub(super) const SUPERVISOR: &[c_long] = &[
     libc::SYS_landlock_create_ruleset,
     libc::SYS_landlock_restrict_self,
     libc::SYS_seccomp,
+    libc::SYS_socketpair,
     libc::SYS_wait4,
     libc::SYS_waitid,
     #[cfg(target_arch = "x86_64")]

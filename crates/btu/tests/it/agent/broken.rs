@@ -301,6 +301,42 @@ fn an_agent_whose_disk_is_full_works_and_logs_again_when_there_is_room() {
     });
 }
 
+/// Its state is read before each proof, and cannot be written.
+#[test]
+fn an_agent_whose_disk_is_full_lets_nobody_join_and_no_invitation_is_good_twice() {
+    let name = "agent::broken::an_agent_whose_disk_is_full_lets_nobody_join_and_no_invitation_is_good_twice";
+    isolated(name, || {
+        needs!("unshare", "mount");
+        in_mounts_of_its_own(name, || {
+            let hosts = Hosts::new();
+            std::fs::create_dir_all(hosts.state("0")).unwrap();
+            let mut mount = Command::new("mount");
+            mount.args(["-t", "tmpfs", "-o", "size=512k", "none"]).arg(hosts.state("0"));
+            assert!(mount.status().unwrap().success());
+            let agent = hosts.agent(0, &[]);
+            let invite = agent.invite();
+            let filler = hosts.state("0").join("filler");
+            let mut file = File::create(&filler).unwrap();
+            while file.write_all(&[7; 512]).is_ok() {}
+            let pair = |state: &str| {
+                let mut pair = hosts.btu(2);
+                pair.env("BTU_STATE_DIR", hosts.state(state));
+                said(&pair.args(["pair", &invite, "--name", "lab1"]).ends_with(4))
+            };
+            let told = pair("2");
+            assert!(told.contains("this agent cannot write down new peers"), "{told}");
+            std::fs::remove_file(&filler).unwrap();
+            drop(file);
+            for state in ["2", "third"] {
+                let told = pair(state);
+                assert!(told.contains("no such invitation"), "{told}");
+            }
+            assert!(!log(&agent).contains("\"joined\""), "{}", log(&agent));
+            hosts.pair(&agent, "lab1");
+        });
+    });
+}
+
 /// Runs `test` again where what it mounts is seen by nobody else.
 fn in_mounts_of_its_own(name: &str, test: impl FnOnce()) {
     const MARK: &str = "BTU_TEST_MOUNTS";

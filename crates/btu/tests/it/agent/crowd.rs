@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::ErrorKind;
+use std::io::Read;
 use std::net::SocketAddr;
 use std::net::TcpStream;
 use std::process::Stdio;
@@ -16,6 +17,7 @@ use super::measured;
 use crate::isolated::isolated;
 use crate::program::Cells;
 use crate::program::of_kind;
+use crate::program::signal;
 use crate::wait::wait_within;
 
 /// Runs with one connection, and with two.
@@ -75,6 +77,39 @@ fn a_crowd_of_silent_strangers_keeps_no_run_from_its_connections() {
         assert!(most >= HEARD, "no crowd was inside");
         assert!(most < HEARD + 100, "strangers that are not heard any more have descriptors");
     });
+}
+
+/// The password of a run keeps strangers from files, not from the places of those that log in.
+#[test]
+fn the_ftp_server_of_a_run_hears_the_host_under_test_alone() {
+    let name = "agent::crowd::the_ftp_server_of_a_run_hears_the_host_under_test_alone";
+    isolated(name, || {
+        let hosts = Hosts::new();
+        hosts.join_black_boxes();
+        let agent = hosts.lab1(&[]);
+        let plan = Cells { activities: &["ftp"], ..Cells::LONG };
+        let mut run = hosts.run(plan, "result", &["--active", "lab1"]);
+        let mut run = run.stderr(Stdio::null()).spawn().unwrap();
+        let greeted = |host| hosts.inside(host, || greeted_by(&hosts, &agent));
+        wait_within(A_LOT, "the FTP server", || greeted(2));
+        assert!(!greeted(1), "a stranger was greeted");
+        assert!(greeted(2), "it has ended meanwhile");
+        signal(run.id(), "KILL");
+        run.wait().unwrap();
+        agent.is_idle_soon();
+    });
+}
+
+/// Whether an FTP server says its name, at one of the ports of the black box that are open.
+fn greeted_by(hosts: &Hosts, agent: &Black<'_>) -> bool {
+    let (host, own) = agent.address().rsplit_once(':').unwrap();
+    let own: u16 = own.parse().unwrap();
+    hosts.listening(0).into_iter().filter(|port| *port != own).any(|port| {
+        let Ok(mut client) = TcpStream::connect(format!("{host}:{port}")) else { return false };
+        client.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        let mut told = [0; 4];
+        client.read_exact(&mut told).is_ok() && told == *b"220 "
+    })
 }
 
 /// Strangers that connect and say nothing.

@@ -121,6 +121,16 @@ impl Hosts {
         states.lines().filter(|line| line.split_whitespace().nth(3) == Some("01")).count()
     }
 
+    /// Ports of a host at which somebody listens.
+    pub(super) fn listening(&self, host: usize) -> Vec<u16> {
+        let table = self.inside(host, || std::fs::read_to_string("/proc/thread-self/net/tcp"));
+        let table = table.unwrap();
+        let fields = table.lines().skip(1).map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let listening = fields.filter(|fields| fields[3] == "0A");
+        let port = |fields: Vec<&str>| u16::from_str_radix(fields[1].split(':').nth(1)?, 16).ok();
+        listening.filter_map(port).collect()
+    }
+
     /// Bytes that a device of a host has received.
     pub(super) fn received(&self, host: usize, device: &str) -> u64 {
         let table = self.inside(host, || std::fs::read_to_string("/proc/thread-self/net/dev"));

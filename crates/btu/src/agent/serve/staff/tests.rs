@@ -198,7 +198,8 @@ fn a_front_that_was_killed_is_offered_to_nobody_and_its_reservation_ends() {
     let at = Offer::At([10, 0, 0, 9].into());
     assert_eq!(reserved(&mut server, ConnId(1)), at);
     let worker = server.agent.workers().next().unwrap();
-    let allowed = Allowed { ports: None, rate: None, longest_cut: LEASE, metered: false };
+    let peer = [10, 0, 0, 1].into();
+    let allowed = Allowed { peer, ports: None, rate: None, longest_cut: LEASE, metered: false };
     server.start_behind(worker, allowed);
     assert_eq!(server.agent.workers().count(), 0, "its reservation goes on");
     let Offer::None(reason) = reserved(&mut server, ConnId(2)) else { panic!("it is offered") };
