@@ -16,6 +16,7 @@ pub(crate) mod synthetic;
 #[cfg(test)]
 mod tests;
 
+use crate::anomaly;
 use crate::cell::ActivityName;
 use crate::cell::Application;
 use crate::cell::Cell;
@@ -85,6 +86,14 @@ pub struct Analysis {
     pub omitted: Vec<Omitted>,
     /// The smallest relative change of the score that this run could have shown; `None` under 3 passes.
     pub detectable_change: Option<f64>,
+}
+
+impl Analysis {
+    /// How many of the runs that count something else disturbed.
+    pub fn disturbed_runs(&self) -> usize {
+        let is_disturbed = |run: &&ScoredRun| run.flags.iter().any(anomaly::is_disturbance);
+        self.runs.iter().filter(is_disturbed).count()
+    }
 }
 
 /// A figure with its interval, or the reason why there is none.

@@ -119,6 +119,11 @@ pub fn limits_of_black_boxes(run: &CountedRun<'_>) -> Vec<String> {
     blackbox_limited::beside_threads(run)
 }
 
+/// True for the flag of a run that something else disturbed, as [`disturbance`] tells it.
+pub fn is_disturbance(flag: &Flag) -> bool {
+    [foreign_cpu::RULE.name, steal::RULE.name].contains(&flag.name.as_str())
+}
+
 /// True for the flag of a rule that makes a cell abnormal.
 pub fn is_abnormal(flag: &Flag) -> bool {
     RULES.iter().any(|rule| rule.name == flag.name && rule.weight == Weight::Abnormal)

@@ -17,7 +17,8 @@ pub fn several(count: impl Display, one: &str) -> String {
 /// of one.
 pub fn agreeing(count: usize, said: &str) -> String {
     let of_one = |(many, one): &(&str, &str)| {
-        Some(format!("{one} {}", said.strip_prefix(many)?.strip_prefix(' ')?))
+        let rest = said.strip_prefix(many)?.strip_prefix(' ')?;
+        Some(format!("{one} {}", rest.replace(" their ", " its ")))
     };
     VERBS.iter().filter(|_| count == 1).find_map(of_one).unwrap_or_else(|| said.to_owned())
 }

@@ -109,6 +109,9 @@ pub struct ResultDocument {
     /// Why there is no idle score.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub btu_idle_mbps_reason: Option<String>,
+    /// The idle host, and what of it is left.
+    #[serde(flatten)]
+    pub beside_idle: BesideIdle,
     /// How much slower the host's own work runs beside the traffic, percent.
     pub penalty_percent: Option<f64>,
     /// Why there is no penalty.
@@ -142,6 +145,30 @@ pub struct ResultDocument {
     pub activities_base: BTreeMap<String, f64>,
     /// Remarks on the run and on its cells, each with its sentence.
     pub remarks: Vec<Remark>,
+}
+
+/// How the score stands beside that of the idle host.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BesideIdle {
+    /// 95 % interval of the idle score over passes, Mb/s.
+    #[serde(default)]
+    pub btu_idle_ci95_mbps: Option<[f64; 2]>,
+    /// Why there is no interval.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub btu_idle_ci95_mbps_reason: Option<String>,
+    /// The score over the idle score, pass by pass, percent: what is left of the idle host.
+    #[serde(default)]
+    pub share_of_idle_percent: Option<f64>,
+    /// Why there is no share.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub share_of_idle_percent_reason: Option<String>,
+    /// 95 % interval of the share over passes, percent.
+    #[serde(default)]
+    pub share_of_idle_ci95_percent: Option<[f64; 2]>,
+    /// Why there is no interval.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub share_of_idle_ci95_percent_reason: Option<String>,
 }
 
 /// The score of one application class.

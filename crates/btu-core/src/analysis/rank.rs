@@ -5,6 +5,7 @@ use std::ops::RangeBounds;
 use super::AloneRun;
 use super::CountedRun;
 use super::INCOMPLETE_PASS;
+use crate::anomaly::is_disturbance;
 use crate::cell::ActivityName;
 use crate::journal::EventRecord;
 use crate::journal::Journal;
@@ -55,6 +56,7 @@ impl Grounds<'_> {
             self.runs_that("were held back by an agent's policy", |run| {
                 run.flag_detail(Flag::POLICY_LIMITED)
             }),
+            self.disturbed(),
             self.congestion(),
             self.io_in_memory(),
             self.limited_black_box(),
@@ -206,6 +208,17 @@ impl Grounds<'_> {
     }
 
     /// How many runs have a fault, and the first of them.
+    /// A disturbance is a remark. Where most runs have one, the figures are of another host than the one that is named.
+    fn disturbed(&self) -> Option<String> {
+        let why = |run: &CountedRun<'_>| {
+            let flag = run.scored.flags.iter().find(|flag| is_disturbance(flag))?;
+            Some(flag.detail.clone())
+        };
+        let disturbed = self.runs.iter().filter(|run| why(run).is_some()).count();
+        let told = || self.runs_that("were disturbed by what else the machine did", why);
+        (disturbed * 2 > self.runs.len()).then(told).flatten()
+    }
+
     fn runs_that(
         &self,
         what: &str,

@@ -74,18 +74,44 @@ pub(crate) fn cpu_s_per_gb(comm: &CommSample, of_side: fn(Role) -> bool) -> Opti
 
 /// Every remark once; one that several runs have says of how many.
 fn joined_flags(runs: &[&CountedRun<'_>]) -> Vec<Flag> {
-    let mut joined: Vec<(Flag, usize)> = Vec::new();
-    for flag in runs.iter().flat_map(|run| &run.scored.flags) {
-        match joined.iter_mut().find(|(known, _)| known.name == flag.name) {
-            Some((_, times)) => *times += 1,
-            None => joined.push((flag.clone(), 1)),
+    let mut joined: Vec<Joined<'_>> = Vec::new();
+    let own = |run: &'_ CountedRun<'_>| run.scored.pass;
+    for (flag, pass) in
+        runs.iter().flat_map(|run| run.scored.flags.iter().map(|flag| (flag, own(run))))
+    {
+        match joined.iter_mut().find(|one| one.first.name == flag.name) {
+            Some(one) => one.add(flag),
+            None => joined.push(Joined { first: flag, pass, times: 1, alike: true }),
         }
     }
-    let said = |(flag, times): (Flag, usize)| match runs.len() {
-        1 => flag,
-        all => Flag { detail: format!("{} ({times} of {all} passes)", flag.detail), ..flag },
-    };
-    joined.into_iter().map(said).collect()
+    joined.iter().map(|one| one.told(runs.len())).collect()
+}
+
+/// A remark that runs of a cell have.
+struct Joined<'f> {
+    first: &'f Flag,
+    pass: u32,
+    times: usize,
+    /// True where all of them say the same.
+    alike: bool,
+}
+
+impl Joined<'_> {
+    fn add(&mut self, flag: &Flag) {
+        self.times += 1;
+        self.alike &= flag.detail == self.first.detail;
+    }
+
+    /// What the first run says, and of how many of `all` passes it is said.
+    fn told(&self, all: usize) -> Flag {
+        let Self { first, pass, times, alike } = self;
+        let detail = match (all, alike) {
+            (1, _) => first.detail.clone(),
+            (_, true) => format!("{} ({times} of {all} passes)", first.detail),
+            _ => format!("{} (pass {pass}; {times} of {all} passes have this)", first.detail),
+        };
+        Flag { detail, ..(*first).clone() }
+    }
 }
 
 impl ConnectionSample {

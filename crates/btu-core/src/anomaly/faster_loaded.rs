@@ -77,8 +77,9 @@ impl Cost {
         let sleeps = sleeps.or_else(|| never.then(|| "its data threads never slept".to_owned()));
         let packed = rarer(idle.writes_per_segment, self.writes_per_segment, LEAST_PACKED)
             .map(|more| format!("a segment carried {more:.2} times as many writes"));
-        let cheaper = rarer(self.cpu_s_per_gb, idle.cpu_s_per_gb, LEAST_CHEAPER)
-            .map(|less| format!("a GB took {less:.1} times less CPU time of its data threads"));
+        let cheaper = rarer(self.cpu_s_per_gb, idle.cpu_s_per_gb, LEAST_CHEAPER).map(|less| {
+            format!("a GB took {:.0} % of the CPU time of its data threads", 100.0 / less)
+        });
         let is_unexplained = sleeps.is_none() && packed.is_none();
         let seen: Vec<String> = sleeps.into_iter().chain(packed).chain(cheaper.clone()).collect();
         match (is_unexplained, cheaper) {

@@ -54,7 +54,7 @@ fn flat(disclosure: &Disclosure) -> BTreeMap<String, String> {
 
 /// Values that differ from one minute to the next.
 fn is_reading(name: &str) -> bool {
-    ["available", "clock_step_ns", "frequency_mhz_now"].contains(&name)
+    ["available", "clock_step_ns", "frequency_mhz_now", "io_free_bytes"].contains(&name)
 }
 
 fn text(fact: &Fact) -> String {

@@ -109,6 +109,16 @@ fn values_beyond_what_a_run_can_do_are_refused_with_the_bound() {
         ("[activity]\ncpu_threads = \"many\"", "cpu_threads = \"many\": write a number from 1"),
         ("[activity]\nio_file = \"0B\"", "write a size from 1B to 16GiB"),
         ("[activity]\nftp_transfer = \"900GB\"", "write a size from 1B to 16GiB"),
+        ("[passes]\nmin = -1", "min: invalid value: integer `-1`, expected a whole number from 0"),
+    ] {
+        let error = own(text).unwrap_err();
+        assert!(error.contains(said), "{error}");
+    }
+}
+
+#[test]
+fn an_application_of_one_s_own_is_told_what_it_takes() {
+    for (text, said) in [
         (
             "[matrix]\napplications = [{ name = \"mine\", message = \"3B\", nodelay = true }]",
             "unknown field `nodelay`, expected `name` or `message`",
@@ -122,7 +132,6 @@ fn values_beyond_what_a_run_can_do_are_refused_with_the_bound() {
             "[matrix]\napplications = []",
             "matrix.applications is missing; list at least one, such as telnet, ",
         ),
-        ("[passes]\nmin = -1", "min: invalid value: integer `-1`, expected a whole number from 0"),
     ] {
         let error = own(text).unwrap_err();
         assert!(error.contains(said), "{error}");

@@ -124,7 +124,7 @@ the receiver acknowledged, the line above them where its window ends. Letters, a
 of order, K keep-alive, P probe of a shut window, 3 third duplicate acknowledgement, D dropped behind this place, CE marked \
 by a router and CWR the answer to it, SYN, FIN, RST_OUT and RST_IN begin and end; a diamond is a segment that is pushed. Shaded are pauses, with what the sender waited for; a bar at the top is a shut window. Below: bytes in \
 flight as the sender saw them; in results the congestion window, as the sender's kernel told it (TCP_INFO, 100 times a \
-second) on a clock that begins with the first write, drawn where the first segment of that was sent; round trips from the \
+second) on a clock that begins with the first write, placed so that it coincides with the first segment of data; round trips from the \
 place of capture to the receiver.";
 
 /// The pauses, and the figures of the direction.

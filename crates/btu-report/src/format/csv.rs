@@ -2,6 +2,7 @@
 
 use btu_core::analysis::Analysis;
 use btu_core::analysis::ScoredRun;
+use btu_core::anomaly::disturbance;
 use btu_core::journal::AloneSample;
 use btu_core::journal::Journal;
 use btu_core::journal::Record;
@@ -61,7 +62,7 @@ fn table(rows: Vec<Vec<String>>) -> String {
 
 fn runs(journal: &Journal, analysis: &Analysis) -> String {
     let rows = journal.records.iter().filter_map(|record| match record {
-        Record::Alone(sample) => Some(alone_row(sample)),
+        Record::Alone(sample) => Some(alone_row(sample, journal)),
         Record::Cell(sample) => Some(cell_row(sample, analysis)),
         Record::Capture(_) | Record::Verification(_) => None,
     });
@@ -69,7 +70,7 @@ fn runs(journal: &Journal, analysis: &Analysis) -> String {
     std::iter::once(header).chain(rows).map(|row| line(&row)).collect()
 }
 
-const COLUMNS: [&str; 20] = [
+const COLUMNS: [&str; 22] = [
     "kind",
     "case",
     "application",
@@ -90,6 +91,8 @@ const COLUMNS: [&str; 20] = [
     "activity_rate_per_s",
     "retransmissions",
     "flags",
+    "counts",
+    "disturbed",
 ];
 
 fn cell_row(sample: &CellSample, analysis: &Analysis) -> [String; COLUMNS.len()] {
@@ -118,10 +121,12 @@ fn cell_row(sample: &CellSample, analysis: &Analysis) -> [String; COLUMNS.len()]
         or_empty(retransmissions(sample)),
         // The rules judge the run that counts; of another attempt there is what was seen at once.
         text(&flags(counted.map_or(&sample.flags, |run| &run.flags))),
+        counted.is_some().to_string(),
+        text(&disturbance(&sample.host).unwrap_or_default()),
     ]
 }
 
-fn alone_row(sample: &AloneSample) -> [String; COLUMNS.len()] {
+fn alone_row(sample: &AloneSample, journal: &Journal) -> [String; COLUMNS.len()] {
     let [units, window, rate] = activity_fields(Some(&sample.sample));
     let mut row: [String; COLUMNS.len()] = std::array::from_fn(|_| String::new());
     "alone".clone_into(&mut row[0]);
@@ -136,7 +141,20 @@ fn alone_row(sample: &AloneSample) -> [String; COLUMNS.len()] {
     }
     [row[15], row[16], row[17]] = [units, window, rate];
     row[19] = text(&flags(&sample.flags));
+    row[20] = counts(sample, journal).to_string();
+    row[21] = text(&sample.host.as_ref().and_then(disturbance).unwrap_or_default());
     row
+}
+
+/// True for the attempt of an activity alone that is the base of its pass.
+fn counts(sample: &AloneSample, journal: &Journal) -> bool {
+    let is_of_it = |one: &&AloneSample| one.activity == sample.activity && one.pass == sample.pass;
+    let alone = journal.records.iter().filter_map(|record| match record {
+        Record::Alone(one) => Some(one),
+        _ => None,
+    });
+    let attempts: Vec<&AloneSample> = alone.filter(is_of_it).collect();
+    AloneSample::that_counts(&attempts).is_some_and(|one| std::ptr::eq(one, sample))
 }
 
 fn activity_fields(sample: Option<&ActivitySample>) -> [String; 3] {
@@ -154,7 +172,7 @@ fn counted<'a>(sample: &CellSample, analysis: &'a Analysis) -> Option<&'a Scored
 #[expect(clippy::cast_precision_loss, reason = "bits of a run are far below 2^53")]
 fn goodput_mbps(comm: &CommSample) -> Option<f64> {
     let seconds = comm.elapsed_ns.seconds();
-    (seconds > 0.0).then(|| comm.bytes.bits() as f64 / seconds / 1e6)
+    (seconds > 0.0).then(|| comm.bytes.bits() as f64 / 1e6 / seconds)
 }
 
 fn retransmissions(sample: &CellSample) -> Option<u64> {

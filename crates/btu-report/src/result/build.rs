@@ -7,6 +7,7 @@ use btu_core::journal::EventRecord;
 use btu_core::journal::Journal;
 
 use super::ApplicationResult;
+use super::BesideIdle;
 use super::ResultDocument;
 use super::SCHEMA_VERSION;
 use super::cells;
@@ -18,8 +19,7 @@ const NO_NOTE: &str = "none was given (--note), or btu redact left it out";
 /// The result of a run, for programs.
 pub fn result(journal: &Journal, analysis: &Analysis) -> ResultDocument {
     let plan = &journal.plan;
-    let btu = Shown::of(&analysis.btu_mbps);
-    let idle = Shown::of(&analysis.btu_idle_mbps);
+    let [btu, idle] = [&analysis.btu_mbps, &analysis.btu_idle_mbps].map(Shown::of);
     let penalty = Shown::of(&analysis.penalty_percent);
     let classic = Shown::of(&analysis.penalty_classic_percent);
     let hosts = &journal.hosts;
@@ -59,6 +59,7 @@ pub fn result(journal: &Journal, analysis: &Analysis) -> ResultDocument {
         btu_bootstrap95_mbps_reason: btu.bootstrap_reason,
         btu_idle_mbps: idle.value,
         btu_idle_mbps_reason: idle.reason,
+        beside_idle: beside_idle(analysis),
         penalty_percent: penalty.value,
         penalty_percent_reason: penalty.reason,
         penalty_ci95_percent: penalty.interval,
@@ -76,6 +77,19 @@ pub fn result(journal: &Journal, analysis: &Analysis) -> ResultDocument {
         activities: analysis.activity_runs.iter().map(cells::activity).collect(),
         activities_base: cells::bases(&analysis.activity_runs),
         remarks: cells::remarks(analysis),
+    }
+}
+
+fn beside_idle(analysis: &Analysis) -> BesideIdle {
+    let idle = Shown::of(&analysis.btu_idle_mbps);
+    let share = Shown::percent_of(&analysis.share_of_idle);
+    BesideIdle {
+        btu_idle_ci95_mbps: idle.interval,
+        btu_idle_ci95_mbps_reason: idle.interval_reason,
+        share_of_idle_percent: share.value,
+        share_of_idle_percent_reason: share.reason,
+        share_of_idle_ci95_percent: share.interval,
+        share_of_idle_ci95_percent_reason: share.interval_reason,
     }
 }
 
@@ -119,6 +133,13 @@ struct Shown {
 }
 
 impl Shown {
+    /// A ratio, in percent.
+    fn percent_of(estimate: &Estimate) -> Self {
+        let percent = |share: f64| share * 100.0;
+        let ci95 = estimate.ci95.map(|ends| ends.map(percent));
+        Self::of(&Estimate { value: estimate.value.map(percent), ci95, ..estimate.clone() })
+    }
+
     fn of(estimate: &Estimate) -> Self {
         let value = estimate.value.filter(|v| v.is_finite());
         let interval = finite_pair(estimate.ci95);

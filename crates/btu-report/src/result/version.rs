@@ -3,7 +3,7 @@
 //! Semantic: added keys and rules raise the minor version, keys that go or mean something else the major one.
 
 /// Version of the shape of a run's `result.json`.
-pub const SCHEMA_VERSION: &str = "1.4.0";
+pub const SCHEMA_VERSION: &str = "1.5.0";
 /// Version of the shape of a ping-pong's `result.json`.
 pub const PINGPONG_SCHEMA_VERSION: &str = "1.5.0";
 /// Version of the shape of a traffic measurement's `result.json`.
@@ -19,8 +19,14 @@ pub(crate) const SCORE_SCHEMA_VERSION: &str = "1.0.0";
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LaterKeys(&'static [(u32, &'static str)]);
 
-static RUN: LaterKeys =
-    LaterKeys(&[(1, EVERY_REASON), (1, "note"), (1, "black_boxes_cpu_s_per_gb")]);
+static RUN: LaterKeys = LaterKeys(&[
+    (1, EVERY_REASON),
+    (1, "note"),
+    (1, "black_boxes_cpu_s_per_gb"),
+    (5, "btu_idle_ci95_mbps"),
+    (5, "share_of_idle_percent"),
+    (5, "share_of_idle_ci95_percent"),
+]);
 static PINGPONG: LaterKeys = LaterKeys(&[
     (1, EVERY_REASON),
     (2, "comparisons"),

@@ -126,7 +126,7 @@ fn score_chart(analysis: &Analysis) -> BarChart {
         mark_legend: Some("idle host".to_owned()),
         reading: "A bar is the rate at which messages of this class reach their reader while the \
                   host is busy: the geometric mean over all cases and activities. The thin bar is \
-                  the same mean with nothing else running; the gap is what load costs. The right \
+                  the same mean with nothing else running. The right \
                   axis says how long the class needs for 32 Mb, the amount of the 1996 benchmark."
             .to_owned(),
         table: SCORE.table(analysis),
@@ -146,8 +146,8 @@ fn penalty_chart(analysis: &Analysis) -> BarChart {
         bar_legend: PENALTY.legend("how much longer the host's own work takes", analysis),
         mark_legend: None,
         reading: "A bar says how much longer the host's own work (computing, copying files, FTP) \
-                  takes while messages of this size flow: 100 % means twice as long. A bar at or \
-                  below zero means that the work was not slowed by more than this run's noise."
+                  takes while messages of this size flow: 100 % means twice as long. An interval \
+                  that holds zero: that the work was slowed at all is not shown."
             .to_owned(),
         table: PENALTY.table(analysis),
     }
@@ -201,7 +201,7 @@ fn row(class: &ApplicationScore) -> Vec<String> {
 fn name(class: &ApplicationScore) -> String {
     let name = &class.application.name;
     match class.application.message_bytes.count() {
-        0 => format!("{name} (GM)"),
+        0 => name.clone(),
         bytes => format!("{name} {bytes}"),
     }
 }

@@ -89,14 +89,44 @@ fn host(role: &str, facts: &HostFacts) -> Vec<Block> {
 }
 
 fn group(title: &str, facts: &BTreeMap<String, Fact>) -> Option<Block> {
-    let rows = facts.iter().map(|(name, fact)| Pair::new(words(name), text(fact)));
+    let rows = facts.iter().map(|(name, fact)| Pair::new(words(name), of_name(name, fact)));
     let block = Block::Facts { rows: rows.collect() };
     (!facts.is_empty()).then(|| Block::details(title, vec![block]))
 }
 
-/// A key as words.
+/// A key as words. A name of the kernel's own, with its points, stays what one can look for.
 fn words(name: &str) -> String {
-    name.replace('_', " ")
+    let known = LABELS.iter().find(|(key, _)| *key == name);
+    match known {
+        Some((_, label)) => (*label).to_owned(),
+        None if name.contains('.') => name.to_owned(),
+        None => name.replace('_', " "),
+    }
+}
+
+/// Keys whose words would say something else.
+const LABELS: &[(&str, &str)] = &[
+    ("caches", "L3 cache"),
+    ("l2_cache", "L2 cache"),
+    ("numa_nodes", "NUMA nodes online"),
+    ("online", "CPUs online"),
+    ("packages", "package ids"),
+];
+
+/// The fact of this name, as the kernel means it.
+fn of_name(name: &str, fact: &Fact) -> String {
+    let told = text(fact);
+    match name {
+        // The second number is what all CPUs were idle.
+        "uptime_s" => told.split(' ').next().unwrap_or_default().to_owned(),
+        // The largest multiple of a page: no limit (cgroup-v1/memory).
+        "cgroup_memory_max"
+            if told.parse().is_ok_and(|bytes: u64| bytes > i64::MAX as u64 >> 1) =>
+        {
+            "unlimited".to_owned()
+        }
+        _ => told,
+    }
 }
 
 fn text(fact: &Fact) -> String {

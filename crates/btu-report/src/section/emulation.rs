@@ -52,13 +52,13 @@ impl Section for Emulation {
     }
 }
 
-const COLUMNS: &str = "Of all runs, repeated ones included. Due: drops that the pattern asks for. Lost: packets that \
-    nobody asked to lose. Error: the delay less the one that was asked for, that of the median run; p99: that of the \
-    worst run. Late: packets that left more than 50 us after they were due.";
+const COLUMNS: &str = "Of all runs, repeated ones included. Due: drops that the pattern asks for. Full: packets that \
+    found the queue of a rate full. Lost: packets that nobody asked to lose. Asked: the delay that was asked for, \
+    ms. Error: the delay less that, us, of the median run; p99: that of the worst run. Late: packets that left more than 50 us after they were due.";
 
 fn asked(journal: &Journal) -> String {
     let link = &journal.plan.link;
-    let rate = link.rate.as_ref().map_or_else(String::new, |rate| format!(" Rate: {rate}."));
+    let rate = link.rate.as_ref().map_or_else(String::new, |rate| format!(" Line: {rate}."));
     format!(
         "Asked for: a delay of {} each way in the +DL cases, drops by the counter pattern {} in \
          the +DR case.{rate} {}",
@@ -155,7 +155,8 @@ struct Achieved {
     packets: u64,
     dropped: u64,
     expected: Option<u64>,
-    other: u64,
+    queued_out: u64,
+    lost: u64,
     late: u64,
     delay_asked_us: Option<f64>,
     worst_p99_us: Option<f64>,
@@ -166,7 +167,8 @@ impl Achieved {
     fn add(&mut self, sample: &DirectionSample) {
         self.packets += sample.packets;
         self.dropped += sample.dropped;
-        self.other += sample.queue_dropped + sample.overflow + sample.socket_drops;
+        self.queued_out += sample.queue_dropped;
+        self.lost += sample.overflow + sample.socket_drops;
         self.late += sample.late;
         self.expected = match (self.expected, sample.pattern_drops) {
             (None, None) => None,
@@ -187,7 +189,8 @@ impl Achieved {
             self.packets.to_string(),
             self.expected.map_or_else(|| number::NONE.to_owned(), |n| n.to_string()),
             self.dropped.to_string(),
-            self.other.to_string(),
+            self.queued_out.to_string(),
+            self.lost.to_string(),
             asked.map_or_else(|| number::NONE.to_owned(), |ms| number::fixed(ms, 3)),
             error.map_or_else(|| number::NONE.to_owned(), |us| number::fixed(us, 1)),
             self.worst_p99_us.map_or_else(|| number::NONE.to_owned(), |us| number::fixed(us, 1)),
@@ -207,14 +210,16 @@ fn achieved(journal: &Journal) -> Table {
         }
     }
     Table {
-        title: "Done in the impaired runs: packets, drops, delay in ms, its error in us".to_owned(),
+        title: "Done in the impaired runs: packets, drops, delay asked in ms, its error in us"
+            .to_owned(),
         columns: vec![
             Column::left("case, link, way"),
             Column::right("packets"),
             Column::right("due"),
-            Column::right("dropped"),
+            Column::right("drops"),
+            Column::right("full"),
             Column::right("lost"),
-            Column::right("delay"),
+            Column::right("asked"),
             Column::right("error"),
             Column::right("p99"),
             Column::right("late"),

@@ -96,6 +96,7 @@ pub(crate) fn badges(analysis: &Analysis) -> Vec<Badge> {
         (!analysis.complete).then(|| watch("INCOMPLETE")),
         analysis.partial.then(|| watch("PARTIAL")),
         is_bound(analysis).then(|| watch("CENSORED")),
+        is_disturbed(analysis).then(|| watch("DISTURBED")),
         (!rankable).then(|| watch("NOT RANKABLE")),
         rankable.then_some(Badge { word: "RANKABLE", tone: Tone::Good }),
     ]
@@ -107,6 +108,22 @@ pub(crate) fn badges(analysis: &Analysis) -> Vec<Badge> {
 /// A run that met its cap, or failed, counts with the cap: whatever it enters looks like a figure, and is none.
 fn is_bound(analysis: &Analysis) -> bool {
     analysis.runs.iter().any(|run| run.capped)
+}
+
+/// From a tenth of the runs on it is no accident: the figures are of a host that did something else, too.
+fn is_disturbed(analysis: &Analysis) -> bool {
+    analysis.disturbed_runs() * 10 > analysis.runs.len()
+}
+
+fn disturbed(analysis: &Analysis) -> Option<String> {
+    is_disturbed(analysis).then(|| {
+        format!(
+            "in {} of {} runs other programs, or the hypervisor, took CPU time: the idle host was not idle, and the \
+             figures are of this host beside them",
+            analysis.disturbed_runs(),
+            analysis.runs.len()
+        )
+    })
 }
 
 /// The result as one would say it.
@@ -140,7 +157,7 @@ fn delivered(estimate: &Estimate, share: f64) -> String {
             range.told(percent)
         ),
         Shown::None(range) => format!(
-            "While it works, no difference from the idle host is shown: it delivers {figure} % of that ({})",
+            "While it works, this host delivers {figure} % of what it delivers idle, which shows no difference ({})",
             range.told(percent)
         ),
         Shown::Unknown => format!(
@@ -208,6 +225,7 @@ fn facts(run: &Run<'_>) -> Vec<Pair> {
         Pair::new("Testbed", testbed(&plan.testbed_class)),
         Pair::new("Measured", measured(run.journal, analysis)),
     ];
+    facts.extend(disturbed(analysis).map(|text| Pair::new("Disturbed", text)));
     facts.extend(smallest_change(analysis).map(|text| Pair::new("Resolution", text)));
     facts.extend(run.journal.hosts.price.iter().map(|price| Pair::new("Price", price)));
     facts.extend(run.journal.hosts.marks.iter().map(|mark| Pair::new("Mark", mark)));
@@ -247,7 +265,9 @@ fn kept(records: &[Record]) -> String {
 
 fn smallest_change(analysis: &Analysis) -> Option<String> {
     let change = number::percent(100.0 * analysis.detectable_change?);
-    Some(format!("this run could have shown a change of the score of {change} % or more"))
+    Some(format!(
+        "a change of the score of {change} % or more would probably be seen beside another run like this one"
+    ))
 }
 
 #[cfg(test)]
@@ -288,7 +308,7 @@ mod tests {
         );
         assert_eq!(
             said(of(0.85, Some([0.73, 1.0])), of(0.2, Some([-1.0, 1.5]))),
-            "While it works, no difference from the idle host is shown: it delivers 85 % of that (95 % \
+            "While it works, this host delivers 85 % of what it delivers idle, which shows no difference (95 % \
              interval 73 to 100 %); that traffic slows its own work is not shown: 0.2 % (95 % interval \
              -1.0 to 1.5 %)."
         );

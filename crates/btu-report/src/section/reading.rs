@@ -141,8 +141,14 @@ const WORDS: &[(&str, &str)] = &[
     ),
     (
         "Case",
-        "who sends to whom, and what the link does: +DL delays every packet each way, +DR drops \
-         packets by a counter pattern, 2 means two peers at once.",
+        "who sends to whom, and what the link does. SEND: the host under test sends to a peer; RECV: it \
+         receives; SEND_RECV: it does both at once, with one peer each; 2SEND and 2RECV: with two peers at once. +DL \
+         delays every packet each way, +DR drops packets towards the peer by a counter pattern.",
+    ),
+    (
+        "Black box",
+        "a peer of the host under test (test): active or passive. Its own cost is not judged, but may be a limit. \
+         Up is the way from the test host to it, down the way back.",
     ),
     (CLASS, "known by its message size:"),
     (
@@ -161,8 +167,8 @@ const WORDS: &[(&str, &str)] = &[
          over: Student's t on the logarithms, 95 %.",
     ),
     (
-        "CV",
-        "how far the passes of a cell are apart, robustly: 1.4826 times the median distance of \
+        "Spread",
+        "the robust coefficient of variation: how far the passes of a cell are apart, robustly: 1.4826 times the median distance of \
          their goodputs from the median one, in percent of that.",
     ),
     (
@@ -172,8 +178,8 @@ const WORDS: &[(&str, &str)] = &[
     ),
     (
         "Rankable",
-        "an official run of a complete matrix on real hosts or of one testbed class, with every \
-         check passed. Only results of one edition, preset and testbed class may be compared.",
+        "a complete run of the preset by which its edition is ranked, with a release build and every check \
+         passed. Only results of one edition, preset and testbed class may be compared.",
     ),
 ];
 

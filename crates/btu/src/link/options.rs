@@ -11,7 +11,7 @@ use clap::ValueEnum;
 pub(crate) struct LinkArgs {
     #[command(flatten)]
     pub(crate) elements: ElementArgs,
-    /// Overhead that counts against a rate: Ethernet framing, nothing, or ATM cells
+    /// What a packet takes of a rate: ethernet (with its framing), ip (without) or atm (in cells)
     #[arg(long, value_name = "LAYER", default_value = "ethernet", help_heading = "Link")]
     pub(crate) wire: String,
     /// Seed of everything random; equal seeds give equal fates

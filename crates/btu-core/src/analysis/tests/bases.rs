@@ -53,7 +53,7 @@ fn an_invalid_base_counts_flagged_and_is_not_rankable() {
     journal.records.push(again.clone());
     assert_reason(
         &analyse(&journal),
-        "1 of 2 runs of an activity alone is invalid after their repeat; the first is cpu, pass 1: \
+        "1 of 2 runs of an activity alone is invalid after its repeat; the first is cpu, pass 1: \
          governor changed",
     );
     let Record::Alone(sample) = &mut again else { unreachable!() };
