@@ -34,7 +34,7 @@ pub(super) fn faults(samples: &[VisitSample], points: &[PointSummary]) -> Vec<Fa
                 kind: *fault,
                 detail: detail.clone(),
                 visits: 1,
-                is_lasting: is_wrong(*fault)
+                is_lasting: is_wrong(*fault, sample)
                     || points.iter().all(|point| point.size != sample.size_bytes),
             }),
         }
@@ -43,7 +43,12 @@ pub(super) fn faults(samples: &[VisitSample], points: &[PointSummary]) -> Vec<Fa
     faults
 }
 
-/// True for contents that were not what was sent: no later visit makes that good.
-fn is_wrong(fault: Kind) -> bool {
-    matches!(fault, Kind::Corrupted | Kind::Duplicated | Kind::Late | Kind::Short)
+/// True for contents that were not what was sent: no later visit makes that good. Where time is taken, blocks
+/// that come again are known by their number and dropped: the visit is spoilt, and no content.
+fn is_wrong(fault: Kind, sample: &VisitSample) -> bool {
+    match fault {
+        Kind::Corrupted | Kind::Short => true,
+        Kind::Duplicated | Kind::Late => sample.times.is_empty(),
+        Kind::PeerGone | Kind::Stalled | Kind::System => false,
+    }
 }

@@ -70,7 +70,7 @@ impl FarEnd {
         (self.size, self.under_way) = (size, true);
         // The other end says which exchange is the last: only the size is looked at here.
         let visit = Visit::single(size, 1, Nanos::ZERO);
-        self.worker.order(Order { visit, verify_from, times: Vec::new() });
+        self.worker.order(Order { visit, verify_from, times: Vec::new(), division: None });
         Ok(())
     }
 
@@ -192,7 +192,12 @@ mod tests {
         for _ in 0..2 {
             far.order(Bytes::new(32), None).unwrap();
             let visit = Visit::single(Bytes::new(32), 5, Nanos::from_secs(20));
-            near.order(Order { visit, verify_from: None, times: Vec::with_capacity(5) });
+            near.order(Order {
+                visit,
+                verify_from: None,
+                times: Vec::with_capacity(5),
+                division: None,
+            });
             let seen = done.recv().unwrap().outcome.unwrap();
             assert!(seen.early.is_none(), "{seen:?}");
             let (account, moved) = far.over(false).unwrap();
