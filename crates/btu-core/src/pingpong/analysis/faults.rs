@@ -52,3 +52,23 @@ fn is_wrong(fault: Kind, sample: &VisitSample) -> bool {
         Kind::PeerGone | Kind::Stalled | Kind::System => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pingpong::sample::Times;
+    use crate::pingpong::schedule::Visit;
+    use crate::units::Nanos;
+
+    #[test]
+    fn an_old_block_spoils_a_timed_visit_and_the_contents_of_a_checked_one() {
+        let visit = Visit::single(Bytes::new(8), 1, Nanos::from_secs(1));
+        let ended = Ended::Failed { fault: Kind::Duplicated, detail: String::new() };
+        let checked = VisitSample::of(&visit, Nanos::from_secs(1), ended);
+        let timed = VisitSample { times: Times::fold(&[9_000], 1, 64), ..checked.clone() };
+        for fault in [Kind::Duplicated, Kind::Late] {
+            assert!(is_wrong(fault, &checked) && !is_wrong(fault, &timed));
+        }
+        assert!(is_wrong(Kind::Corrupted, &timed) && is_wrong(Kind::Short, &timed));
+    }
+}
