@@ -17,6 +17,7 @@ pub mod far;
 mod hookup;
 pub mod host;
 mod marks;
+mod numbers;
 mod pool;
 pub mod regulator;
 mod rounds;

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use super::configuration::Mode;
 use super::sample::ConfigurationId;
 use super::sample::VisitSample;
+use super::schedule::SHORT_UNITS;
 use super::statistic::Statistic;
 use crate::sample::Flag;
 use crate::stats::Counted;
@@ -34,6 +35,8 @@ pub struct PointSummary {
     pub size: Bytes,
     /// Exchanges that count.
     pub exchanges: u64,
+    /// Timed units that they make: as many, or fewer where a unit has several.
+    pub units: u64,
     /// The median of each round, in the order of the rounds.
     pub rounds_us: Vec<f64>,
     /// The geometric mean of the round medians.
@@ -131,6 +134,7 @@ impl<'s> Visits<'s> {
             configuration: first.configuration,
             size: first.size_bytes,
             exchanges: self.visits.iter().map(|visit| visit.times.exchanges()).sum(),
+            units: self.visits.iter().map(|visit| visit.times.n).sum(),
             typical_us: geometric_mean(&rounds_us)?,
             interval_us: enough.and_then(|rounds| student_with_tide(rounds, tide)),
             within_round_us: pool.median_interval(),
@@ -229,7 +233,21 @@ impl<'s> Visits<'s> {
         if rounds < LEAST_ROUNDS {
             flags.push(Flag::new("few-rounds", few));
         }
+        flags.extend(self.short_units());
         flags
+    }
+
+    /// Told of a stream whose acknowledgements count.
+    fn short_units(&self) -> Option<Flag> {
+        let is_short = |visit: &&&VisitSample| visit.has_short_units();
+        let (short, of) = (self.visits.iter().filter(is_short).count(), self.visits.len());
+        let told = || {
+            let of = several(of, "round");
+            format!(
+                "in {short} of {of} the acknowledgement took more than 5 % of a unit, or may have"
+            )
+        };
+        (short > 0).then(|| Flag::new(SHORT_UNITS, told()))
     }
 }
 

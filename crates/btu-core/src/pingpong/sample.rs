@@ -12,6 +12,7 @@ use super::chasm::Answer;
 use super::configuration::Configuration;
 use super::plan::Path;
 use super::schedule::Order;
+use super::schedule::SHORT_UNITS;
 use super::schedule::Visit;
 use super::statistic::Statistic;
 use crate::sample::Flag;
@@ -249,6 +250,11 @@ impl VisitSample {
         let delay = self.host.run_delay_ns?.seconds();
         let elapsed = self.elapsed_ns.seconds();
         (elapsed > 0.0).then(|| Ratio::new(delay / elapsed))
+    }
+
+    /// True for a visit of a stream whose units are too short for their acknowledgement.
+    pub fn has_short_units(&self) -> bool {
+        self.flags.iter().any(|flag| flag.name == SHORT_UNITS)
     }
 
     /// True for a visit that should be repeated once: other work took the CPU away.

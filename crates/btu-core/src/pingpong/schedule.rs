@@ -6,6 +6,7 @@
 
 mod cost;
 mod order;
+mod stream;
 mod visit;
 
 use std::collections::BTreeMap;
@@ -23,6 +24,10 @@ use crate::units::Bytes;
 use crate::units::Nanos;
 
 pub use order::Order;
+pub use stream::Division;
+pub use stream::SHORT_UNITS;
+pub use stream::Sounding;
+pub use stream::Stream;
 pub use visit::Limit;
 pub use visit::Visit;
 
@@ -33,6 +38,8 @@ pub struct Sweep {
     pub sizes: Vec<Bytes>,
     /// The configurations that are compared; they are interleaved within each round.
     pub configurations: Vec<ConfigurationId>,
+    /// Those of them whose blocks go one way, many to an acknowledgement.
+    pub streams: BTreeSet<ConfigurationId>,
     /// The largest block of those that do not carry every size.
     pub largest: BTreeMap<ConfigurationId, Bytes>,
     /// How often each point is visited.
@@ -49,7 +56,7 @@ pub struct Sweep {
     pub resolution: Nanos,
     /// The most time of one point, all rounds together, once it has [`LEAST_ROUNDS`].
     pub point_time: Nanos,
-    /// The most exchanges of one point, all rounds together.
+    /// The most exchanges of one point, all rounds together; of a stream the most units.
     pub point_exchanges: u64,
 }
 
@@ -94,6 +101,7 @@ impl Sweep {
         Self {
             sizes,
             configurations: vec![ConfigurationId(1)],
+            streams: BTreeSet::new(),
             largest: BTreeMap::new(),
             rounds: 10,
             connections: 3,
@@ -149,11 +157,13 @@ impl Schedule {
     pub fn record(&mut self, visit: &Visit, sample: &VisitSample) {
         self.spent = self.spent.saturating_add(sample.elapsed_ns);
         let failed = matches!(sample.ended, Ended::Failed { .. });
+        let is_stream = self.sweep.streams.contains(&visit.configuration);
         let row = self.failures.entry(visit.configuration).or_default();
         *row = if failed { *row + 1 } else { 0 };
         let point = self.points.entry((visit.configuration, visit.size)).or_default();
         point.time = point.time.saturating_add(sample.elapsed_ns);
-        point.exchanges = point.exchanges.saturating_add(sample.times.exchanges());
+        let made = if is_stream { sample.times.n } else { sample.times.exchanges() };
+        point.exchanges = point.exchanges.saturating_add(made);
         point.failures += u32::from(failed);
         if sample.counts() {
             point.rounds += u32::from(visit.attempt == 1);
@@ -243,7 +253,8 @@ impl Schedule {
         let (is_slow, expected) = (costs.is_slow(slot.size), costs.exchange_ns(slot.size));
         let slow_above = costs.slow_above_ns(slot.size);
         let share = self.share();
-        let batch = self.batch(slot.size, expected);
+        let is_stream = self.sweep.streams.contains(&slot.configuration);
+        let batch = if is_stream { 1 } else { self.batch(slot.size, expected) };
         let slow_above = slow_above.map(|bound| whole(bound * f64::from(batch)));
         let left = self.exchanges_left(slot);
         let affordable = (share.seconds() * 1e9 / expected / f64::from(batch)).max(1.0);
@@ -254,7 +265,7 @@ impl Schedule {
         let warm_up = if opens || self.fades(slot, affordable) { WARM_UP } else { 0 };
         let forgotten = if opens { 0.0 } else { f64::from(warm_up) };
         let units = whole(affordable - forgotten).count().min(left.div_ceil(u64::from(batch)));
-        Visit {
+        let visit = Visit {
             configuration: slot.configuration,
             size: slot.size,
             round: slot.round,
@@ -265,8 +276,10 @@ impl Schedule {
             warm_up,
             units: if is_slow { 1 } else { u32::try_from(units.max(1)).unwrap_or(u32::MAX) },
             batch,
+            stream: None,
             limit: Limit { time: share * 4, slow_above, slow_after: SLOW_AFTER },
-        }
+        };
+        if is_stream { visit.streamed(share, if is_slow { 1 } else { left }) } else { visit }
     }
 
     /// True for blocks whose first exchanges after another size are unlike those that follow: the
@@ -300,6 +313,12 @@ impl Schedule {
 }
 
 impl Visit {
+    /// One of a stream: how many blocks a unit has is found when it is made, and that warms up as well.
+    fn streamed(self, share: Nanos, most_units: u64) -> Self {
+        let units = u32::try_from(most_units).unwrap_or(u32::MAX).clamp(1, stream::UNITS);
+        Self { warm_up: 0, units, batch: 1, stream: Some(Stream::within(share)), ..self }
+    }
+
     const fn slot(&self) -> Slot {
         Slot {
             round: self.round,

@@ -13,7 +13,10 @@ use super::curve::Line;
 use super::sample::Ended;
 use super::sample::Times;
 use super::sample::VisitSample;
+use super::schedule::Division;
 use super::schedule::Schedule;
+use super::schedule::Sounding;
+use super::schedule::Stream;
 use super::schedule::Visit;
 use super::schedule::whole;
 use crate::stats::median;
@@ -31,6 +34,7 @@ pub struct Simulated {
     regimes: Vec<(Bytes, Line)>,
     dips: Vec<Dip>,
     noise: Noise,
+    acknowledgement: Nanos,
     now: Nanos,
 }
 
@@ -39,7 +43,8 @@ impl Simulated {
     pub fn new(fixed_us: f64, ns_per_byte: f64) -> Self {
         let line = Line { fixed: fixed_us, per_byte: ns_per_byte / 1e3 };
         let regimes = vec![(Bytes::ZERO, line)];
-        Self { regimes, dips: Vec::new(), noise: Noise::none(), now: Nanos::ZERO }
+        let (noise, acknowledgement) = (Noise::none(), Nanos::ZERO);
+        Self { regimes, dips: Vec::new(), noise, acknowledgement, now: Nanos::ZERO }
     }
 
     /// From blocks of `from` on, another line holds: a rendezvous, or memory out of the cache.
@@ -60,6 +65,13 @@ impl Simulated {
     #[must_use]
     pub fn with_noise(mut self, noise: Noise) -> Self {
         self.noise = noise;
+        self
+    }
+
+    /// With so much time until a sender learns that the last block of a unit was read.
+    #[must_use]
+    pub fn acknowledged_after(mut self, time: Nanos) -> Self {
+        self.acknowledgement = time;
         self
     }
 
@@ -90,21 +102,56 @@ impl Simulated {
         for _ in 0..visit.warm_up {
             let _ = self.exchange(visit.size, configuration);
         }
+        let division = visit.stream.map(|stream| {
+            let found = self.sound(visit.size, configuration, stream);
+            stream.divide(&found, visit.units)
+        });
+        let (most, batch) = division
+            .map_or((visit.units, visit.batch), |division| (division.units, division.batch));
+        let limit = visit.limit.of_units(division.map_or(1, |division| division.batch));
         let (first, mut units, mut ended) = (self.now, Vec::new(), Ended::Complete);
         let mut fastest = Nanos::MAX;
-        while units.len() < usize::try_from(visit.units).unwrap_or(usize::MAX) {
-            let unit: Nanos =
-                (0..visit.batch).map(|_| self.exchange(visit.size, configuration)).sum();
+        while units.len() < usize::try_from(most).unwrap_or(usize::MAX) {
+            let unit = self.unit(visit.size, configuration, batch);
             fastest = fastest.min(unit);
             units.push(unit.count());
             let done = u32::try_from(units.len()).unwrap_or(u32::MAX);
-            if let Some(cause) = visit.limit.reached(done, self.now.since(first), fastest) {
+            if let Some(cause) = limit.reached(done, self.now.since(first), fastest) {
                 ended = Ended::Early { cause };
                 break;
             }
         }
-        let times = Times::fold(&units, visit.batch, 64);
-        VisitSample { times, ..VisitSample::of(visit, self.now.since(began), ended) }
+        let times = Times::fold(&units, batch, 64);
+        let flags = Vec::from_iter(division.as_ref().and_then(Division::flag));
+        VisitSample { times, flags, ..VisitSample::of(visit, self.now.since(began), ended) }
+    }
+
+    /// Some exchanges in a row, and what ends them.
+    fn unit(&mut self, size: Bytes, configuration: &Configuration, batch: u32) -> Nanos {
+        let blocks: Nanos = (0..batch).map(|_| self.exchange(size, configuration)).sum();
+        self.acknowledged(blocks, configuration)
+    }
+
+    /// What a stream takes before its first timed unit.
+    fn sound(&mut self, size: Bytes, configuration: &Configuration, stream: Stream) -> Sounding {
+        let (mut blocks, mut together) = (0, Nanos::ZERO);
+        while !stream.is_sounded(blocks, together) {
+            together += self.exchange(size, configuration);
+            blocks += 1;
+        }
+        let together = self.acknowledged(together, configuration);
+        let has_time = stream.has_time(together);
+        let single = has_time.then(|| self.unit(size, configuration, 1));
+        Sounding { blocks, together, single }
+    }
+
+    /// So much time, with the acknowledgement of a stream.
+    fn acknowledged(&mut self, blocks: Nanos, configuration: &Configuration) -> Nanos {
+        if configuration.mode != Mode::Streaming {
+            return blocks;
+        }
+        self.now = self.now.saturating_add(self.acknowledgement);
+        blocks + self.acknowledgement
     }
 
     /// Answers the chasm finder as an engine does.

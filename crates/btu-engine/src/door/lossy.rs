@@ -13,6 +13,14 @@ pub(crate) fn towards(
     far: SocketAddr,
     mut is_lost: impl FnMut(&[u8]) -> bool + Send + 'static,
 ) -> SocketAddr {
+    copied(far, move |said| usize::from(!is_lost(said)))
+}
+
+/// The same with as many copies of what comes back as `copies` says.
+pub(crate) fn copied(
+    far: SocketAddr,
+    mut copies: impl FnMut(&[u8]) -> usize + Send + 'static,
+) -> SocketAddr {
     let [near_side, far_side] = [(); 2].map(|()| {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         socket.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
@@ -32,7 +40,8 @@ pub(crate) fn towards(
     thread::spawn(move || {
         let mut space = [0; 2048];
         while let Ok(length) = far_side.recv(&mut space) {
-            if let Some(near) = near.get().filter(|_| !is_lost(&space[..length])) {
+            let Some(near) = near.get() else { continue };
+            for _ in 0..copies(&space[..length]) {
                 let _ = near_side.send_to(&space[..length], near);
             }
         }

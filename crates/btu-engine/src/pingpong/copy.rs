@@ -24,7 +24,7 @@ pub fn copies(
     for _ in 0..units {
         let start = clock::monotonic_ns();
         for _ in 0..batch {
-            let Some((block, space)) = blocks.both() else { break };
+            let Some((block, space, _)) = blocks.both() else { break };
             space.copy_from_slice(std::hint::black_box(block));
             block.copy_from_slice(std::hint::black_box(space));
         }

@@ -6,7 +6,9 @@ use btu_core::pingpong::configuration::Mode;
 use btu_core::pingpong::configuration::Writes;
 use btu_core::pingpong::sample::Early;
 use btu_core::pingpong::sample::Fault;
+use btu_core::pingpong::schedule::Division;
 use btu_core::pingpong::schedule::Limit;
+use btu_core::pingpong::schedule::Stream;
 
 use super::channel::Channel;
 use super::pool::Blocks;
@@ -31,6 +33,10 @@ pub struct Duty<'m> {
     pub(super) units: u32,
     /// Exchanges per unit.
     pub(super) batch: u32,
+    /// How long the units of a stream shall be; `None` for units of `batch`.
+    pub(super) stream: Option<Stream>,
+    /// How a stream was divided.
+    pub(super) division: Option<Division>,
     /// When to stop before all units are made.
     pub(super) limit: Limit,
     /// Every byte is checked, nothing is timed; the exchanges count on from this number.
@@ -99,11 +105,14 @@ impl Duty<'_> {
         if let Some(from) = self.verify_from {
             return verify::start(channel, self, from);
         }
-        match self.mode {
+        self.blocks.numbers().begin();
+        let answer = match self.mode {
             Mode::Bidirectional => rounds::timed(channel, self, rounds::swap),
             Mode::PingPong => rounds::timed(channel, self, rounds::there_and_back),
-            Mode::Streaming => rounds::timed(channel, self, rounds::one_way),
-        }
+            Mode::Streaming => rounds::streamed(channel, self),
+        }?;
+        self.blocks.numbers().check()?;
+        Ok(answer)
     }
 
     /// The part of the end that answers.
@@ -114,11 +123,14 @@ impl Duty<'_> {
         if let Some(plant) = self.plant {
             return verify::break_off(channel, self, plant);
         }
-        match self.mode {
+        self.blocks.numbers().begin();
+        let answer = match self.mode {
             Mode::Bidirectional => rounds::swap_back(channel, self),
             Mode::PingPong => rounds::echo(channel, self),
             Mode::Streaming => rounds::swallow(channel, self),
-        }
+        }?;
+        self.blocks.numbers().check()?;
+        Ok(answer)
     }
 }
 

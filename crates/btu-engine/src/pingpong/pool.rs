@@ -9,6 +9,7 @@ use btu_core::pingpong::configuration::Mode;
 use btu_sys::memory::Buffer;
 use btu_sys::memory::Pages;
 
+use super::numbers::Numbers;
 use crate::error::EngineError;
 
 /// The blocks that one end sends from and receives into.
@@ -18,6 +19,7 @@ pub(super) struct Blocks {
     /// `None` where a block is sent from where it was received.
     receiving: Option<Pool>,
     size: usize,
+    numbers: Numbers,
 }
 
 /// Places of one size at one distance from a page, taken in turn.
@@ -46,6 +48,7 @@ impl Blocks {
             sending: pool(sending)?,
             receiving: if two { Some(pool(receiving)?) } else { None },
             size,
+            numbers: Numbers::default(),
         })
     }
 
@@ -76,10 +79,29 @@ impl Blocks {
         self.receiving.as_mut().unwrap_or(&mut self.sending).place(self.size)
     }
 
-    /// A block to send and a place to receive into at the same time.
-    pub(super) fn both(&mut self) -> Option<(&mut [u8], &mut [u8])> {
+    /// The numbers of the blocks, where they have some.
+    #[inline]
+    pub(super) fn numbers(&mut self) -> &mut Numbers {
+        &mut self.numbers
+    }
+
+    /// The next place to receive into, with the numbers.
+    #[inline]
+    pub(super) fn space_and_numbers(&mut self) -> (&mut [u8], &mut Numbers) {
+        let pool = self.receiving.as_mut().unwrap_or(&mut self.sending);
+        (pool.place(self.size), &mut self.numbers)
+    }
+
+    /// The next block to send, with the numbers.
+    #[inline]
+    pub(super) fn out_and_numbers(&mut self) -> (&mut [u8], &mut Numbers) {
+        (self.sending.place(self.size), &mut self.numbers)
+    }
+
+    /// A block to send and a place to receive into at the same time, with the numbers.
+    pub(super) fn both(&mut self) -> Option<(&mut [u8], &mut [u8], &mut Numbers)> {
         let receiving = self.receiving.as_mut()?;
-        Some((self.sending.place(self.size), receiving.place(self.size)))
+        Some((self.sending.place(self.size), receiving.place(self.size), &mut self.numbers))
     }
 }
 
@@ -163,7 +185,7 @@ mod tests {
         assert!(one.both().is_none());
         let both = Configuration { mode: Mode::Bidirectional, ..Configuration::new("tcp") };
         let mut two = Blocks::new(64, &both).unwrap();
-        assert!(two.both().is_some_and(|(out, space)| out.as_ptr() != space.as_ptr()));
+        assert!(two.both().is_some_and(|(out, space, _)| out.as_ptr() != space.as_ptr()));
     }
 
     #[test]

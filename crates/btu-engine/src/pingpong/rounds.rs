@@ -2,11 +2,12 @@
 //! call stands between the two readings of the clock around a unit.
 
 use btu_core::pingpong::configuration::Writes;
+use btu_core::pingpong::schedule::Sounding;
+use btu_core::pingpong::schedule::Stream;
 use btu_core::units::Nanos;
 use btu_sys::clock;
 
 use super::channel::Channel;
-use super::channel::recv_block;
 use super::channel::send_block;
 use super::channel::swap_blocks;
 use super::duty::Answer;
@@ -15,6 +16,7 @@ use super::duty::Duty;
 use super::marks;
 use super::marks::ACKNOWLEDGE;
 use super::marks::LAST;
+use super::numbers::Numbers;
 use super::pool::Blocks;
 
 /// Some exchanges in a row, the last of them with these marks.
@@ -66,10 +68,11 @@ pub(super) fn there_and_back<C: Channel>(
     unit: Unit,
 ) -> Result<(), Broken> {
     for left in (0..unit.exchanges).rev() {
-        let block = blocks.out();
-        marks::put(block, if left == 0 { unit.marks } else { 0 });
+        let (block, numbers) = blocks.out_and_numbers();
+        numbers.label::<C>(block, if left == 0 { unit.marks } else { 0 });
         send_in(channel, block, unit.writes)?;
-        recv_block(channel, blocks.space())?;
+        let (space, numbers) = blocks.space_and_numbers();
+        numbers.recv(channel, space)?;
     }
     Ok(())
 }
@@ -77,10 +80,12 @@ pub(super) fn there_and_back<C: Channel>(
 /// The answer to [`there_and_back`].
 pub(super) fn echo<C: Channel>(channel: &mut C, duty: &mut Duty<'_>) -> Result<Answer, Broken> {
     for answered in 1.. {
-        let space = duty.blocks.space();
-        recv_block(channel, space)?;
+        let (space, numbers) = duty.blocks.space_and_numbers();
+        numbers.recv(channel, space)?;
         let is_last = marks::of(space) & LAST != 0;
-        send_in(channel, duty.blocks.out(), duty.writes)?;
+        let (block, numbers) = duty.blocks.out_and_numbers();
+        numbers.label_answer::<C>(block);
+        send_in(channel, block, duty.writes)?;
         if is_last {
             return Ok(Answer { answered, ..Answer::default() });
         }
@@ -95,23 +100,76 @@ pub(super) fn one_way<C: Channel>(
     blocks: &mut Blocks,
     unit: Unit,
 ) -> Result<(), Broken> {
+    one_way_until(channel, blocks, unit, |sent| sent == unit.exchanges)
+}
+
+/// The same up to the block of which `is_last` says so, before it goes; numbers them from 1.
+#[inline]
+fn one_way_until<C: Channel>(
+    channel: &mut C,
+    blocks: &mut Blocks,
+    unit: Unit,
+    mut is_last: impl FnMut(u32) -> bool,
+) -> Result<(), Broken> {
     let window = Window::of::<C>(blocks.size());
     let mut ahead = 0;
-    for left in (0..unit.exchanges).rev() {
-        let block = blocks.out();
-        marks::put(block, if left == 0 { unit.marks | ACKNOWLEDGE } else { 0 });
+    for number in 1.. {
+        let is_last = is_last(number);
+        let (block, numbers) = blocks.out_and_numbers();
+        numbers.label::<C>(block, if is_last { unit.marks | ACKNOWLEDGE } else { 0 });
         send_in(channel, block, unit.writes)?;
         ahead += 1;
-        if window.is_used_up(ahead) && left > 0 {
-            recv_block(channel, &mut [0])?;
+        if is_last {
+            break;
+        }
+        if window.is_used_up(ahead) {
+            blocks.numbers().recv(channel, &mut [0])?;
             ahead -= window.0;
         }
     }
     // What is still on its way back: a byte for each full window, and the last one.
     for _ in 0..=window.outstanding(ahead) {
-        recv_block(channel, &mut [0])?;
+        blocks.numbers().recv(channel, &mut [0])?;
     }
     Ok(())
+}
+
+/// A stream in units of so many blocks as this very visit takes: looks first, and times what follows.
+pub(super) fn streamed<C: Channel>(channel: &mut C, duty: &mut Duty<'_>) -> Result<Answer, Broken> {
+    if let Some(stream) = duty.stream {
+        let division = stream.divide(&sound(channel, duty, stream)?, duty.units);
+        (duty.warm_up, duty.units, duty.batch) = (0, division.units, division.batch);
+        (duty.limit, duty.division) = (duty.limit.of_units(division.batch), Some(division));
+    }
+    timed(channel, duty, one_way)
+}
+
+/// Blocks in a row for a while, and one alone. Nothing of it is timed for the record; it warms up besides.
+fn sound<C: Channel>(
+    channel: &mut C,
+    duty: &mut Duty<'_>,
+    stream: Stream,
+) -> Result<Sounding, Broken> {
+    let unit = Unit { exchanges: 1, writes: duty.writes, marks: 0 };
+    let begun = clock::monotonic_ns();
+    let since = |begun| Nanos::new(clock::monotonic_ns().saturating_sub(begun));
+    let mut blocks = 0;
+    one_way_until(channel, duty.blocks, unit, |number| {
+        blocks = number;
+        stream.is_sounded(number, since(begun))
+    })?;
+    let (together, mut single) = (since(begun), None);
+    let begun = clock::monotonic_ns();
+    for _ in 0..SINGLES {
+        if !stream.has_time(together) || since(begun) > stream.unit {
+            break;
+        }
+        let start = clock::monotonic_ns();
+        one_way(channel, duty.blocks, unit)?;
+        let took = since(start);
+        single = Some(single.map_or(took, |fastest: Nanos| fastest.min(took)));
+    }
+    Ok(Sounding { blocks, together, single })
 }
 
 /// The answer to [`one_way`].
@@ -119,16 +177,16 @@ pub(super) fn swallow<C: Channel>(channel: &mut C, duty: &mut Duty<'_>) -> Resul
     let window = Window::of::<C>(duty.blocks.size());
     let mut count = 0;
     for answered in 1.. {
-        let space = duty.blocks.space();
-        recv_block(channel, space)?;
+        let (space, numbers) = duty.blocks.space_and_numbers();
+        numbers.recv(channel, space)?;
         let found = marks::of(space);
         count += 1;
         if window.is_full(count) {
-            send_block(channel, &[0])?;
+            acknowledge(channel, duty.blocks)?;
             count = 0;
         }
         if found & ACKNOWLEDGE != 0 {
-            send_block(channel, &[0])?;
+            acknowledge(channel, duty.blocks)?;
             count = 0;
         }
         if found & LAST != 0 {
@@ -146,9 +204,9 @@ pub(super) fn swap<C: Channel>(
     unit: Unit,
 ) -> Result<(), Broken> {
     for left in (0..unit.exchanges).rev() {
-        let Some((block, space)) = blocks.both() else { break };
-        marks::put(block, if left == 0 { unit.marks } else { 0 });
-        swap_blocks(channel, block, space)?;
+        let Some((block, space, numbers)) = blocks.both() else { break };
+        numbers.label::<C>(block, if left == 0 { unit.marks } else { 0 });
+        swap_next(channel, block, space, numbers)?;
     }
     Ok(())
 }
@@ -159,14 +217,34 @@ pub(super) fn swap_back<C: Channel>(
     duty: &mut Duty<'_>,
 ) -> Result<Answer, Broken> {
     let mut answered = 0;
-    while let Some((block, space)) = duty.blocks.both() {
-        swap_blocks(channel, block, space)?;
+    while let Some((block, space, numbers)) = duty.blocks.both() {
+        numbers.label_answer::<C>(block);
+        swap_next(channel, block, space, numbers)?;
         answered += 1;
         if marks::of(space) & LAST != 0 {
             break;
         }
     }
     Ok(Answer { answered, ..Answer::default() })
+}
+
+/// Swaps two blocks; the one that came is no old one.
+#[inline]
+fn swap_next<C: Channel>(
+    channel: &mut C,
+    block: &[u8],
+    space: &mut [u8],
+    numbers: &mut Numbers,
+) -> Result<(), Broken> {
+    swap_blocks(channel, block, space)?;
+    if C::RELIABLE || numbers.takes(space) { Ok(()) } else { numbers.recv(channel, space) }
+}
+
+/// Says that all blocks up to here were read.
+fn acknowledge<C: Channel>(channel: &mut C, blocks: &mut Blocks) -> Result<(), Broken> {
+    let mut byte = [0];
+    blocks.numbers().label::<C>(&mut byte, 0);
+    send_block(channel, &byte)
 }
 
 /// Sends a block in one call, or its header and the rest in two.
@@ -208,169 +286,13 @@ impl Window {
     }
 }
 
+/// Blocks alone in a sounding: other work may come between one and its acknowledgement.
+const SINGLES: usize = 3;
+
 const WINDOW_BYTES: usize = 32_768;
 
 /// What the kernel counts for a packet besides its bytes, about.
 const BLOCK_COST: usize = 1024;
 
 #[cfg(test)]
-mod tests {
-    use std::io;
-
-    use btu_core::pingpong::configuration::Configuration;
-    use btu_core::pingpong::configuration::Mode;
-    use btu_core::pingpong::sample::Early;
-    use btu_core::pingpong::schedule::Limit;
-    use btu_core::units::Bytes;
-    use btu_sys::alloc::Counting;
-    use btu_sys::alloc::thread_allocations;
-
-    use super::*;
-    use crate::pingpong::channel::Aborter;
-
-    #[global_allocator]
-    static ALLOCATOR: Counting = Counting;
-
-    /// Answers at once, in pieces of at most seven bytes, and counts.
-    #[derive(Default)]
-    struct Scripted<const RELIABLE: bool> {
-        sends: Vec<usize>,
-        marks: Vec<u8>,
-        received: usize,
-    }
-
-    impl<const RELIABLE: bool> Channel for Scripted<RELIABLE> {
-        const RELIABLE: bool = RELIABLE;
-
-        fn send(&mut self, data: &[u8]) -> io::Result<usize> {
-            self.sends.push(data.len());
-            self.marks.push(data[0]);
-            Ok(data.len())
-        }
-
-        fn recv(&mut self, space: &mut [u8]) -> io::Result<usize> {
-            let got = space.len().min(7);
-            self.received += got;
-            Ok(got)
-        }
-
-        fn try_send(&mut self, data: &[u8]) -> io::Result<usize> {
-            self.send(&data[..data.len().min(5)])
-        }
-
-        fn try_recv(&mut self, space: &mut [u8]) -> io::Result<usize> {
-            self.recv(space)
-        }
-
-        fn wait_until(&mut self, _: btu_sys::exchange::Ready) -> io::Result<()> {
-            Ok(())
-        }
-
-        fn aborter(&self) -> Aborter {
-            Aborter::new(|| ())
-        }
-    }
-
-    impl<const RELIABLE: bool> Scripted<RELIABLE> {
-        fn roomy() -> Self {
-            Self {
-                sends: Vec::with_capacity(1 << 16),
-                marks: Vec::with_capacity(1 << 16),
-                received: 0,
-            }
-        }
-
-        /// Three units of two exchanges after one to warm up; also how often that allocated.
-        fn visit(&mut self, size: usize, wanted: &Configuration) -> (Answer, Vec<u64>, u64) {
-            let limit =
-                Limit { time: Nanos::from_secs(3600), slow_above: None, slow_after: u32::MAX };
-            self.limited(size, wanted, limit)
-        }
-
-        fn limited(
-            &mut self,
-            size: usize,
-            wanted: &Configuration,
-            limit: Limit,
-        ) -> (Answer, Vec<u64>, u64) {
-            let mut blocks = Blocks::new(size, wanted).unwrap();
-            let mut unit_ns = Vec::with_capacity(3);
-            let mut duty = Duty {
-                blocks: &mut blocks,
-                unit_ns: &mut unit_ns,
-                mode: wanted.mode,
-                writes: wanted.writes,
-                warm_up: 1,
-                units: 3,
-                batch: 2,
-                limit,
-                verify_from: None,
-                plant: None,
-            };
-            let before = thread_allocations();
-            let answer = duty.start(self).unwrap();
-            let made = thread_allocations() - before;
-            (answer, unit_ns, made)
-        }
-    }
-
-    #[test]
-    fn a_visit_sends_each_block_once_and_marks_the_last() {
-        let mut channel = Scripted::<true>::roomy();
-        let (answer, unit_ns, made) = channel.visit(100, &Configuration::new("any"));
-        assert_eq!((answer, unit_ns.len(), made), (Answer::default(), 3, 0));
-        assert_eq!((channel.sends.as_slice(), channel.received), (&[100; 7][..], 700));
-        assert_eq!(channel.marks, [0, 0, 0, 0, 0, 0, LAST]);
-    }
-
-    #[test]
-    fn a_header_goes_in_a_call_of_its_own_if_there_is_a_rest() {
-        let wanted = Configuration {
-            writes: Writes::HeaderFirst(Bytes::new(16)),
-            ..Configuration::new("any")
-        };
-        let sends = |size| {
-            let mut channel = Scripted::<true>::roomy();
-            channel.visit(size, &wanted);
-            channel.sends[..2].to_vec()
-        };
-        assert_eq!((sends(16), sends(17)), (vec![16, 16], vec![16, 1]));
-    }
-
-    #[test]
-    fn a_stream_is_acknowledged_once_a_unit() {
-        let wanted = Configuration { mode: Mode::Streaming, ..Configuration::new("any") };
-        let mut channel = Scripted::<true>::roomy();
-        let (_, unit_ns, made) = channel.visit(100, &wanted);
-        assert_eq!((unit_ns.len(), made), (3, 0));
-        assert_eq!((channel.sends.len(), channel.received), (7, 4));
-        assert_eq!(channel.marks, [2, 0, 2, 0, 2, 0, ACKNOWLEDGE | LAST]);
-    }
-
-    /// 65,507 bytes are more than a window: the reader tells of every block.
-    #[test]
-    fn a_lossy_stream_waits_for_what_the_reader_tells() {
-        let wanted = Configuration { mode: Mode::Streaming, ..Configuration::new("any") };
-        let mut channel = Scripted::<false>::roomy();
-        channel.visit(65_507, &wanted);
-        assert_eq!((channel.sends.len(), channel.received), (7, 7 + 4));
-    }
-
-    #[test]
-    fn both_directions_at_once_move_two_blocks() {
-        let wanted = Configuration { mode: Mode::Bidirectional, ..Configuration::new("any") };
-        let mut channel = Scripted::<true>::roomy();
-        let (_, unit_ns, made) = channel.visit(100, &wanted);
-        assert_eq!((unit_ns.len(), made, channel.received), (3, 0, 700));
-        assert_eq!(channel.sends.iter().sum::<usize>(), 700);
-    }
-
-    #[test]
-    fn a_visit_that_stops_early_tells_the_other_end() {
-        let mut channel = Scripted::<true>::roomy();
-        let limit = Limit { time: Nanos::ZERO, slow_above: None, slow_after: u32::MAX };
-        let (answer, unit_ns, _) = channel.limited(100, &Configuration::new("any"), limit);
-        assert_eq!((answer.early, unit_ns.len()), (Some(Early::TimeCap), 1));
-        assert_eq!(channel.marks, [0, 0, 0, LAST]);
-    }
-}
+mod tests;

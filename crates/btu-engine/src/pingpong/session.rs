@@ -176,7 +176,8 @@ impl Session {
         self.verified += u64::from(visit.units) * u64::from(visit.batch.max(1));
         let steal = report::steal_ns();
         let cap = visit.limit.time.saturating_add(self.opening.patience);
-        let order = |times| Order { visit: visit.clone(), verify_from: from, times };
+        let order =
+            |times| Order { visit: visit.clone(), verify_from: from, times, division: None };
         match &self.far {
             Far::Here(far) => far.order(order(Vec::new())),
             Far::There(far) => {

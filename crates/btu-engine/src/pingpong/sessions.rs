@@ -22,6 +22,7 @@ use btu_core::pingpong::sample::Times;
 use btu_core::pingpong::sample::VisitHost;
 use btu_core::pingpong::sample::VisitSample;
 use btu_core::pingpong::schedule::Limit;
+use btu_core::pingpong::schedule::Stream;
 use btu_core::pingpong::schedule::Visit;
 use btu_core::sample::Flag;
 use btu_core::stats;
@@ -201,6 +202,7 @@ impl Sessions {
         let visit = Visit {
             configuration: PROBE,
             limit: Limit { time: PROBE_TIME, slow_above: Some(whole_ns(enough_ns)), slow_after: 1 },
+            stream: (configuration.mode == Mode::Streaming).then(|| Stream::within(STREAM_TIME)),
             ..Visit::single(probe.size, units, PROBE_TIME)
         };
         let sample = self.visit(configuration, &visit);
@@ -212,12 +214,13 @@ impl Sessions {
         {
             return Err(reason);
         }
-        if sample.times.p50_ns > enough_ns {
+        let batch = sample.times.batch;
+        if sample.times.p50_ns > enough_ns * f64::from(batch.max(1)) {
             self.slow.insert(key);
         } else {
             self.slow.remove(&key);
         }
-        Ok(configuration.mode.time_us(median_ns(&sample.times), 1))
+        Ok(configuration.mode.time_us(median_ns(&sample.times), batch))
     }
 
     /// The place of a configuration among the connections; a new one where it has none.
@@ -311,5 +314,7 @@ fn whole_ns(ns: f64) -> Nanos {
 const PROBE: ConfigurationId = ConfigurationId(0);
 /// The most time of a probe: some exchanges of a block that a delayed acknowledgement holds up.
 const PROBE_TIME: Nanos = Nanos::from_secs(2);
+/// The time of a probe that is a stream, as that of a point's visit where nothing else is asked for.
+const STREAM_TIME: Nanos = Nanos::from_millis(20);
 /// How many times of a visit stay as they are.
 const KEPT: usize = 64;

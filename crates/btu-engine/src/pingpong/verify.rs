@@ -103,7 +103,9 @@ pub(super) fn break_off<C: Channel>(
     plant: Plant,
 ) -> Result<Answer, Broken> {
     recv_block(channel, duty.blocks.space())?;
-    misbehave(channel, duty.blocks.out(), FIRST, plant)?;
+    let (block, numbers) = duty.blocks.out_and_numbers();
+    numbers.label_answer::<C>(block);
+    misbehave(channel, block, FIRST, plant)?;
     // Whatever comes now has no answer; the other end closing is the end.
     loop {
         recv_block(channel, duty.blocks.space())?;

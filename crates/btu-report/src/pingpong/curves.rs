@@ -5,6 +5,7 @@ use btu_core::pingpong::curve::Regime;
 use btu_core::pingpong::curve::Rise;
 use btu_core::pingpong::nature::Nature;
 use btu_core::pingpong::point::PointSummary;
+use btu_core::pingpong::schedule::SHORT_UNITS;
 use btu_core::pingpong::statistic::Statistic;
 use btu_core::stats::Interval;
 use btu_core::units::Bytes;
@@ -162,9 +163,11 @@ fn noise(curve: &Measured) -> Option<String> {
         curve.points.iter().filter(has).count()
     };
     let (disturbed, few) = (flagged("disturbed"), flagged("few-rounds"));
+    let short = flagged(SHORT_UNITS);
     let words = [
         (disturbed, "other work took more than 5 % of the time of some rounds"),
         (few, "there were fewer than three rounds"),
+        (short, "more than 5 % of some units of a stream were or may be their acknowledgement"),
     ];
     let told = words.iter().filter(|(points, _)| *points > 0);
     let told: Vec<String> = told.map(|(points, what)| format!("{what} at {points}")).collect();

@@ -2,6 +2,8 @@
 
 use btu_core::journal::EventRecord;
 use btu_core::pingpong::analysis::Measured;
+use btu_core::pingpong::point::PointSummary;
+use btu_core::pingpong::schedule::SHORT_UNITS;
 use btu_core::pingpong::statistic::Statistic;
 use btu_core::words::several;
 
@@ -102,10 +104,11 @@ fn badges(seen: &Seen<'_>) -> Vec<Badge> {
     .collect()
 }
 
-/// True where more than a tenth of all points have a flag: other work on the machine, or too few rounds.
+/// True where more than a tenth of all points have a flag of other work on the machine, or of too few rounds.
 fn is_disturbed(seen: &Seen<'_>) -> bool {
     let points = || seen.analysis.timed().flat_map(|curve| &curve.points);
-    points().filter(|point| !point.flags.is_empty()).count() * 10 > points().count()
+    let is_noisy = |point: &&PointSummary| point.flags.iter().any(|flag| flag.name != SHORT_UNITS);
+    points().filter(is_noisy).count() * 10 > points().count()
 }
 
 /// The first curve as one would say it.

@@ -20,7 +20,7 @@ pub(crate) fn csv_rows(journal: &Journal, analysis: &Analysis) -> Vec<Vec<String
     std::iter::once(head).chain(rows).collect()
 }
 
-const COLUMNS: [&str; 18] = [
+const COLUMNS: [&str; 19] = [
     "curve",
     "transport",
     "wait",
@@ -30,6 +30,7 @@ const COLUMNS: [&str; 18] = [
     "attempt",
     "connection",
     "exchanges",
+    "timed_units",
     "median_us",
     "mean_us",
     "min_us",
@@ -58,6 +59,7 @@ fn row(curve: &Measured, sample: &VisitSample) -> Vec<String> {
         sample.attempt.to_string(),
         sample.connection.to_string(),
         times.exchanges().to_string(),
+        times.n.to_string(),
         us(times.p50_ns),
         times.mean_ns().map_or_else(String::new, us),
         whole(times.min_ns),

@@ -5,7 +5,7 @@
 /// Version of the shape of a run's `result.json`.
 pub const SCHEMA_VERSION: &str = "1.5.0";
 /// Version of the shape of a ping-pong's `result.json`.
-pub const PINGPONG_SCHEMA_VERSION: &str = "1.5.0";
+pub const PINGPONG_SCHEMA_VERSION: &str = "1.6.0";
 /// Version of the shape of a traffic measurement's `result.json`.
 pub const TRAFFIC_SCHEMA_VERSION: &str = "3.3.0";
 /// Version of the shape of the document of `btu explain --json`.
@@ -38,6 +38,7 @@ static PINGPONG: LaterKeys = LaterKeys(&[
     (4, "connections_us"),
     (4, "unclear"),
     (4, "without_effect"),
+    (6, "timed_units"),
 ]);
 static TRAFFIC: LaterKeys = LaterKeys(&[
     (1, "pacing_blocks"),

@@ -1,14 +1,17 @@
 //! The sweep: every visit of the schedule, kept in the journal before the next one.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::Ordering::Relaxed;
 
 use anyhow::anyhow;
 use btu_core::pingpong::configuration::Configuration;
+use btu_core::pingpong::configuration::Mode;
 use btu_core::pingpong::configuration::REFERENCE;
 use btu_core::pingpong::sample::ConfigurationId;
 use btu_core::pingpong::sample::Line;
 use btu_core::pingpong::sample::VisitSample;
 use btu_core::pingpong::schedule::Schedule;
+use btu_core::pingpong::schedule::Sweep;
 use btu_core::pingpong::schedule::Visit;
 use btu_core::units::Bytes;
 
@@ -27,7 +30,8 @@ pub(super) fn measure(started: &mut Started, interrupt: &Interrupt) -> Result<En
         all.into_iter().partition(|(_, configuration, _)| configuration.transport == REFERENCE);
     let carried: Vec<(ConfigurationId, Bytes)> =
         curves.iter().map(|(id, _, largest)| (*id, *largest)).collect();
-    let schedule = Schedule::new(started.plan.sweep(&carried, started.clock_step));
+    let sweep_of_curves = started.plan.sweep(&carried, started.clock_step);
+    let schedule = Schedule::new(Sweep { streams: streams(&curves), ..sweep_of_curves });
     let mut ending = sweep(started, schedule, &curves, interrupt)?;
     if let (Ending::Complete, Some((id, ..))) = (&ending, reference.first()) {
         let sweep_of_copies = started.plan.reference_sweep(*id, started.clock_step);
@@ -43,6 +47,15 @@ pub(super) fn measure(started: &mut Started, interrupt: &Interrupt) -> Result<En
     started.progress.finish();
     started.journal.sync().map_err(journal_failure)?;
     Ok(if interrupt.flag().load(Relaxed) { Ending::Interrupted } else { ending })
+}
+
+/// Those whose blocks go one way; one whose every byte is checked goes there and back.
+fn streams(curves: &[(ConfigurationId, Configuration, Bytes)]) -> BTreeSet<ConfigurationId> {
+    let is_stream = |configuration: &Configuration| {
+        configuration.mode == Mode::Streaming && !configuration.verify
+    };
+    let streams = curves.iter().filter(|(_, configuration, _)| is_stream(configuration));
+    streams.map(|(id, ..)| *id).collect()
 }
 
 /// Runs a schedule to its end, or to the interrupt.

@@ -5,6 +5,7 @@ mod ended;
 mod killed;
 mod order;
 mod overlaid;
+mod streamed;
 
 use std::path::Path;
 use std::process::Command;

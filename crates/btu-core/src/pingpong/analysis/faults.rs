@@ -34,7 +34,7 @@ pub(super) fn faults(samples: &[VisitSample], points: &[PointSummary]) -> Vec<Fa
                 kind: *fault,
                 detail: detail.clone(),
                 visits: 1,
-                is_lasting: is_wrong(*fault)
+                is_lasting: is_wrong(*fault, sample)
                     || points.iter().all(|point| point.size != sample.size_bytes),
             }),
         }
@@ -43,7 +43,32 @@ pub(super) fn faults(samples: &[VisitSample], points: &[PointSummary]) -> Vec<Fa
     faults
 }
 
-/// True for contents that were not what was sent: no later visit makes that good.
-fn is_wrong(fault: Kind) -> bool {
-    matches!(fault, Kind::Corrupted | Kind::Duplicated | Kind::Late | Kind::Short)
+/// True for contents that were not what was sent: no later visit makes that good. Where time is taken, blocks
+/// that come again are known by their number and dropped: the visit is spoilt, and no content.
+fn is_wrong(fault: Kind, sample: &VisitSample) -> bool {
+    match fault {
+        Kind::Corrupted | Kind::Short => true,
+        Kind::Duplicated | Kind::Late => sample.times.is_empty(),
+        Kind::PeerGone | Kind::Stalled | Kind::System => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pingpong::sample::Times;
+    use crate::pingpong::schedule::Visit;
+    use crate::units::Nanos;
+
+    #[test]
+    fn an_old_block_spoils_a_timed_visit_and_the_contents_of_a_checked_one() {
+        let visit = Visit::single(Bytes::new(8), 1, Nanos::from_secs(1));
+        let ended = Ended::Failed { fault: Kind::Duplicated, detail: String::new() };
+        let checked = VisitSample::of(&visit, Nanos::from_secs(1), ended);
+        let timed = VisitSample { times: Times::fold(&[9_000], 1, 64), ..checked.clone() };
+        for fault in [Kind::Duplicated, Kind::Late] {
+            assert!(is_wrong(fault, &checked) && !is_wrong(fault, &timed));
+        }
+        assert!(is_wrong(Kind::Corrupted, &timed) && is_wrong(Kind::Short, &timed));
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::super::sample::ConfigurationId;
 use super::super::sample::Early;
+use super::Stream;
 use crate::units::Bytes;
 use crate::units::Nanos;
 
@@ -26,8 +27,10 @@ pub struct Visit {
     pub warm_up: u32,
     /// Timed units.
     pub units: u32,
-    /// Exchanges per timed unit.
+    /// Exchanges per timed unit; of a stream whose blocks nobody counted before, one.
     pub batch: u32,
+    /// How long the units of a stream shall be, where its visit finds out how many blocks that are.
+    pub stream: Option<Stream>,
     /// When to stop before all units are made.
     pub limit: Limit,
 }
@@ -37,7 +40,7 @@ pub struct Visit {
 pub struct Limit {
     /// The time of the visit is over after this.
     pub time: Nanos,
-    /// A unit slower than this is far slower than that of a clean neighbour.
+    /// A unit of `batch` exchanges slower than this is far slower than that of a clean neighbour.
     pub slow_above: Option<Nanos>,
     /// Units after which the fastest one decides whether the point is slow.
     pub slow_after: u32,
@@ -58,6 +61,7 @@ impl Visit {
             warm_up: 0,
             units,
             batch: 1,
+            stream: None,
             limit: Limit { time, slow_above: None, slow_after: 3 },
         }
     }

@@ -95,7 +95,7 @@ fn done(account: Account) -> Done {
         None => Ok(Answer { verified: account.verified, ..Answer::default() }),
         Some((fault, detail)) => Err(Broken::Elsewhere { fault, detail }),
     };
-    Done { side: Side::Far, outcome, used, times: Vec::new() }
+    Done { side: Side::Far, outcome, used, times: Vec::new(), division: None }
 }
 
 /// A host that cannot be asked any more is a peer that is gone.

@@ -70,7 +70,7 @@ impl FarEnd {
         (self.size, self.under_way) = (size, true);
         // The other end says which exchange is the last: only the size is looked at here.
         let visit = Visit::single(size, 1, Nanos::ZERO);
-        self.worker.order(Order { visit, verify_from, times: Vec::new() });
+        self.worker.order(Order { visit, verify_from, times: Vec::new(), division: None });
         Ok(())
     }
 
@@ -192,7 +192,12 @@ mod tests {
         for _ in 0..2 {
             far.order(Bytes::new(32), None).unwrap();
             let visit = Visit::single(Bytes::new(32), 5, Nanos::from_secs(20));
-            near.order(Order { visit, verify_from: None, times: Vec::with_capacity(5) });
+            near.order(Order {
+                visit,
+                verify_from: None,
+                times: Vec::with_capacity(5),
+                division: None,
+            });
             let seen = done.recv().unwrap().outcome.unwrap();
             assert!(seen.early.is_none(), "{seen:?}");
             let (account, moved) = far.over(false).unwrap();
@@ -215,5 +220,33 @@ mod tests {
         for transport in ["udp", "quic"] {
             answers_blocks(transport, two_greetings());
         }
+    }
+
+    /// What a path may do that has two ways, or sends again what arrived.
+    #[test]
+    fn an_answer_that_comes_twice_over_udp_is_a_fault_and_no_answer() {
+        let opening = opening("udp");
+        let (mut far, at) = FarEnd::listen(&opening).unwrap();
+        let Rendezvous::At(Address::Inet(address)) = at else { panic!("{at:?}") };
+        let mut blocks = 0;
+        let through = lossy::copied(address, move |said| {
+            blocks += usize::from(said.len() == 40);
+            if said.len() == 40 && blocks == 3 { 2 } else { 1 }
+        });
+        let (report, done) = mpsc::channel();
+        let at = Rendezvous::At(Address::Inet(through));
+        let mut near = Worker::near(&opening, CpuSet::default(), at, report).unwrap();
+        near.wait_until_open().unwrap();
+        far.wait_until_open().unwrap();
+        far.order(Bytes::new(40), None).unwrap();
+        let visit = Visit::single(Bytes::new(40), 8, Nanos::from_secs(20));
+        let times = Vec::with_capacity(8);
+        near.order(Order { visit, verify_from: None, times, division: None });
+        let seen = done.recv().unwrap();
+        assert_eq!(seen.outcome.unwrap_err().fault(), Fault::Duplicated);
+        assert_eq!(seen.times.len(), 8);
+        let (account, moved) = far.over(false).unwrap();
+        assert!(account.fault.is_none(), "{account:?}");
+        assert_eq!(moved.count(), 8 * 2 * 40, "every block had its own answer");
     }
 }

@@ -5,6 +5,7 @@ use btu_core::pingpong::sample::Fault;
 use btu_core::pingpong::sample::Times;
 use btu_core::pingpong::sample::VisitHost;
 use btu_core::pingpong::sample::VisitSample;
+use btu_core::pingpong::schedule::Division;
 use btu_core::pingpong::schedule::Visit;
 use btu_core::sample::SocketOptions;
 use btu_core::units::Nanos;
@@ -96,8 +97,11 @@ impl Outcome {
         verified: bool,
     ) -> VisitSample {
         let times = self.near.as_ref().map_or(&[][..], |done| &done.times);
+        let division = self.near.as_ref().and_then(|done| done.division);
+        let batch = division.map_or(visit.batch, |division| division.batch);
         VisitSample {
-            times: if verified { Times::default() } else { Times::fold(times, visit.batch, KEPT) },
+            times: if verified { Times::default() } else { Times::fold(times, batch, KEPT) },
+            flags: Vec::from_iter(division.as_ref().and_then(Division::flag)),
             verified: self.verified(),
             host: self.host(),
             options,

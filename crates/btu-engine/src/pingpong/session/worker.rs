@@ -8,6 +8,7 @@ use std::sync::mpsc::TryRecvError;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use btu_core::pingpong::schedule::Division;
 use btu_core::pingpong::schedule::Visit;
 use btu_core::sample::SocketOptions;
 use btu_sys::cpu::CpuSet;
@@ -43,6 +44,8 @@ pub(super) struct Order {
     pub(super) verify_from: Option<u64>,
     /// Room for the times.
     pub(super) times: Vec<u64>,
+    /// How a stream was divided.
+    pub(super) division: Option<Division>,
 }
 
 /// A part of a visit that is over.
@@ -52,6 +55,7 @@ pub(super) struct Done {
     pub(super) outcome: Result<Answer, Broken>,
     pub(super) used: ThreadUse,
     pub(super) times: Vec<u64>,
+    pub(super) division: Option<Division>,
 }
 
 /// A thread and what is known of its end.
@@ -223,7 +227,7 @@ fn serve(
         let before = ThreadUse::now();
         let outcome = attempt(end, opening, side, &mut order, &mut blocks);
         let (used, is_over) = (ThreadUse::now().since(&before), outcome.is_err());
-        let done = Done { side, outcome, used, times: order.times };
+        let done = Done { side, outcome, used, times: order.times, division: order.division };
         if report.send(done).is_err() || is_over {
             return;
         }
@@ -275,12 +279,16 @@ fn attempt(
         warm_up: order.visit.warm_up,
         units: order.visit.units.max(1),
         batch: order.visit.batch.max(1),
+        stream: order.visit.stream,
+        division: None,
         limit: order.visit.limit,
         verify_from: order.verify_from,
         plant,
     };
-    match side {
+    let outcome = match side {
         Side::Far => end.answer(&mut duty),
         Side::Near => end.start(&mut duty),
-    }
+    };
+    order.division = duty.division;
+    outcome
 }

@@ -100,6 +100,9 @@ pub struct PointResult {
     pub connections_us: Vec<f64>,
     /// Exchanges.
     pub exchanges: u64,
+    /// Timed units that they make: as many, or fewer where a unit has several, as of a stream up to its
+    /// acknowledgement.
+    pub timed_units: u64,
     /// Rounds.
     pub rounds: u64,
     /// Names of the remarks on the point.
@@ -171,6 +174,7 @@ fn point(measured: &Measured, point: &PointSummary) -> PointResult {
         netpipe_us: point.netpipe_us,
         connections_us: point.connections_us.clone(),
         exchanges: point.exchanges,
+        timed_units: point.units,
         rounds: u64::try_from(point.rounds_us.len()).unwrap_or(u64::MAX),
         flags: point.flags.iter().map(|flag| flag.name.clone()).collect(),
     }
