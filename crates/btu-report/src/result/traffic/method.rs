@@ -162,14 +162,20 @@ pub struct CapacityResult {
     pub lost_share: f64,
     /// Of the datagrams of the sub-interval with the most the share that was lost.
     pub best_lost_share: f64,
-    /// Delay variation in the sub-interval with the most, seconds.
-    pub delay_variation_s: f64,
+    /// Delay variation in the sub-interval with the most, of the reports in whose time something came, seconds.
+    pub delay_variation_s: Option<f64>,
     /// The smallest delay of one way, seconds; null where two clocks hide it.
     pub least_delay_s: Option<f64>,
     /// How far the clocks of two hosts may put it off, seconds; null where one clock measured both ends.
     pub least_delay_bound_s: Option<f64>,
     /// Reports of the receiver.
     pub reports: u64,
+    /// Those in whose time nothing came: the rate fell with each of them.
+    #[serde(default)]
+    pub silent_reports: u64,
+    /// When the sender ended before its time, seconds, because no report came any more.
+    #[serde(default)]
+    pub cut_after_s: Option<f64>,
 }
 
 /// One measurement of round trips under load.
@@ -286,6 +292,8 @@ fn capacity(one: &InPass<CapacityFigures>) -> CapacityResult {
         least_delay_s: found.least_delay_s,
         least_delay_bound_s: found.least_delay_bound_s,
         reports: count(found.reports),
+        silent_reports: count(found.silent_reports),
+        cut_after_s: found.cut_after_s,
     }
 }
 

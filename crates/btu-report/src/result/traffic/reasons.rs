@@ -146,6 +146,8 @@ pub(super) const REASONS: &Reasons = &[
     ("device_mtu_bytes", "nobody could search: found_by says why"),
     ("asked_bit_s", NO_STAMPS),
     ("sent_bit_s", NO_STAMPS),
+    ("delay_variation_s", "nothing came in the whole search"),
+    ("cut_after_s", "reports came until the search was over"),
     (
         "least_delay_s",
         "smaller than the clocks of both hosts are known to agree (least_delay_bound_s)",

@@ -52,7 +52,7 @@ fn capacity(found: &CapacityFigures) -> Vec<Pair> {
             format!(
                 "{} lost, delay variation {}",
                 number::measured(found.best_lost_share * 100.0, "%"),
-                span(Some(found.delay_variation_s))
+                span(found.delay_variation_s)
             ),
         ),
         Pair::new(
@@ -74,7 +74,27 @@ fn capacity(found: &CapacityFigures) -> Vec<Pair> {
         );
         rows.insert(1, Pair::new("host limited", told));
     }
+    rows.extend(silence(found));
     rows
+}
+
+/// Times in which nothing came, and a search that ended of it.
+fn silence(found: &CapacityFigures) -> Vec<Pair> {
+    let cut = found.cut_after_s.map(|after| {
+        let told = format!(
+            "after {}: no report of the receiver came any more, and nobody sends on into that",
+            span(Some(after))
+        );
+        Pair::new("ended before its time", told)
+    });
+    let silent = (found.silent_reports > 0).then(|| {
+        let told = format!(
+            "in the time of {} of {} reports; the rate fell with each of them",
+            found.silent_reports, found.reports
+        );
+        Pair::new("nothing came", told)
+    });
+    cut.into_iter().chain(silent).collect()
 }
 
 /// Which it was, and what that means for the figure.
@@ -141,10 +161,12 @@ mod tests {
             mean_bit_s: 1e9,
             lost_share: 0.2,
             best_lost_share: 0.0,
-            delay_variation_s: 0.0,
+            delay_variation_s: Some(0.0),
             least_delay_s: Some(0.001),
             least_delay_bound_s: None,
             reports: 200,
+            silent_reports: 0,
+            cut_after_s: None,
         };
         let said = |found: CapacityFigures| format!("{:?}", capacity(&found));
         let limited = said(found(true));
@@ -166,6 +188,13 @@ mod tests {
             said(CapacityFigures { adjustment, capacity_bit_s, ..found(false) })
         };
         assert!(of_c(9e6).contains("type B finds it") && !of_c(20e6).contains("type B finds it"));
+        let dead = CapacityFigures { silent_reports: 21, cut_after_s: Some(2.0), ..found(false) };
+        let dead = said(dead);
+        assert!(
+            dead.contains("after 2.00 s: no report") && dead.contains("of 21 of 200"),
+            "{dead}"
+        );
+        assert!(!free.contains("nothing came") && !free.contains("ended before"), "{free}");
         let hidden = said(apart(None));
         assert!(hidden.contains("known to agree (10.0 ms)"), "{hidden}");
     }
