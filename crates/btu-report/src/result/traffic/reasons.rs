@@ -13,7 +13,7 @@ const NOT_SAMPLED: &str =
 const NO_BLOCK: &str = "no whole block arrived that was due at a known time";
 const NO_DELAY: &str = "no whole block arrived that was due at a known time, or two clocks hide it (delay_bound_s; of flows delay_hidden)";
 const NO_RECEIPT: &str = "no receipt came";
-const NO_CALL: &str = "the class is no call, no delay of it is known, or two clocks hide it in a pass (delays_bound_s)";
+const NO_CALL: &str = "the class is no call, no flow of it sent anything, no delay of it is known, or two clocks hide it in a pass (delays_bound_s)";
 const NO_DATAGRAM: &str = "no flow of datagrams";
 const NOT_PACED: &str = "nothing that the generator alone could delay was sent: a full stream, blocks that all waited for the \
                          transport, requests that only follow answers; or a conversation of a journal in which it was not told";
