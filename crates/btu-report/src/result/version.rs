@@ -43,6 +43,10 @@ static TRAFFIC: LaterKeys = LaterKeys(&[
     (2, "receipts"),
     (4, "silent_reports"),
     (4, "cut_after_s"),
+    (4, "probes_due"),
+    (4, "foreign_probes"),
+    (4, "loaded_probes"),
+    (4, "pending_probes"),
 ]);
 
 /// The rules whose flags and remarks came after the first version of a run's result, each with the minor version that

@@ -200,6 +200,19 @@ pub struct ResponsivenessResult {
     pub broken: u32,
     /// `low`, `medium` or `high`.
     pub confidence: String,
+    /// Probes of each kind that were due in the last intervals.
+    #[serde(default)]
+    pub probes_due: Option<u64>,
+    /// Of those on connections of their own, came to their end then.
+    #[serde(default)]
+    pub foreign_probes: u64,
+    /// Of those on connections that carry load, came to their end then.
+    #[serde(default)]
+    pub loaded_probes: u64,
+    /// Probes that had no answer at the end and count with what they had waited for: with any, the rates under load are no
+    /// more than what is told.
+    #[serde(default)]
+    pub pending_probes: u64,
 }
 
 /// What was found; `None` where no method was run.
@@ -309,6 +322,10 @@ fn responsiveness(one: &InPass<ResponsivenessFigures>) -> ResponsivenessResult {
         connections: found.connections,
         broken: found.broken,
         confidence: found.confidence.word().to_owned(),
+        probes_due: found.probes_due,
+        foreign_probes: count(found.foreign_probes),
+        loaded_probes: count(found.loaded_probes),
+        pending_probes: count(found.pending_probes),
     }
 }
 

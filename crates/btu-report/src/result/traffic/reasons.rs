@@ -147,6 +147,7 @@ pub(super) const REASONS: &Reasons = &[
     ("asked_bit_s", NO_STAMPS),
     ("sent_bit_s", NO_STAMPS),
     ("delay_variation_s", "nothing came in the whole search"),
+    ("probes_due", "the journal is older than this figure"),
     ("cut_after_s", "reports came until the search was over"),
     (
         "least_delay_s",

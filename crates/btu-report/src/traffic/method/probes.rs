@@ -128,7 +128,12 @@ fn responsiveness(found: &ResponsivenessFigures) -> Vec<Pair> {
     vec![
         Pair::new(
             "round trips per minute under load (RPM)",
-            format!("{}, confidence {}", number::fixed(found.rpm, 0), found.confidence.word()),
+            format!(
+                "{}{}, confidence {}",
+                if found.pending_probes > 0 { "at most " } else { "" },
+                number::fixed(found.rpm, 0),
+                found.confidence.word()
+            ),
         ),
         Pair::new("on connections of their own", number::fixed(found.foreign_rpm, 0)),
         Pair::new("on connections that carry load", number::fixed(found.loaded_rpm, 0)),
@@ -142,12 +147,59 @@ fn responsiveness(found: &ResponsivenessFigures) -> Vec<Pair> {
                 found.broken
             ),
         ),
+        Pair::new("probes of the last intervals", probed(found)),
     ]
+}
+
+/// How many probes there were: whoever asks less often under load than he wanted to hears of the load less than it was.
+fn probed(found: &ResponsivenessFigures) -> String {
+    let due = found.probes_due.map_or_else(String::new, |due| format!("{due} of each kind due, "));
+    let came = format!(
+        "{} on connections of their own and {} on those with load were answered",
+        found.foreign_probes, found.loaded_probes
+    );
+    let pending = match found.pending_probes {
+        0 => String::new(),
+        1 => "; 1 was still waiting and counts with its time until then".to_owned(),
+        many => format!("; {many} were still waiting and count with their time until then"),
+    };
+    format!("{due}{came}{pending}")
 }
 
 #[cfg(test)]
 mod tests {
+    use btu_core::traffic::probe::Confidence;
+
     use super::*;
+
+    #[test]
+    fn probes_that_still_waited_make_a_rate_an_upper_bound() {
+        let found = |pending_probes, probes_due| ResponsivenessFigures {
+            rpm: 120.0,
+            foreign_rpm: 100.0,
+            loaded_rpm: 140.0,
+            idle_rpm: None,
+            goodput_bit_s: 1e6,
+            connections: 4,
+            broken: 0,
+            confidence: Confidence::Low,
+            probes_due,
+            foreign_probes: 12,
+            loaded_probes: 33,
+            pending_probes,
+        };
+        let said = |pending, due| format!("{:?}", responsiveness(&found(pending, due)));
+        let bound = said(6, Some(40));
+        for word in ["at most 120, confidence low", "40 of each kind due, 12 on", "; 6 were still"]
+        {
+            assert!(bound.contains(word), "no {word} in {bound}");
+        }
+        let old = said(0, None);
+        assert!(
+            !old.contains("at most") && !old.contains("due") && !old.contains("still"),
+            "{old}"
+        );
+    }
 
     #[test]
     fn a_capacity_that_the_host_limited_is_a_lower_bound() {
