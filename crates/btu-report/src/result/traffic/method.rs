@@ -170,7 +170,7 @@ pub struct CapacityResult {
     pub least_delay_bound_s: Option<f64>,
     /// Reports of the receiver.
     pub reports: u64,
-    /// Those in whose time nothing came: the rate fell with each of them.
+    /// Those in whose time nothing came.
     #[serde(default)]
     pub silent_reports: u64,
     /// When the sender ended before its time, seconds, because no report came any more.

@@ -89,7 +89,7 @@ fn silence(found: &CapacityFigures) -> Vec<Pair> {
     });
     let silent = (found.silent_reports > 0).then(|| {
         let told = format!(
-            "in the time of {} of {} reports; the rate fell with each of them",
+            "in the time of {} of {} reports, which have no delay to vary",
             found.silent_reports, found.reports
         );
         Pair::new("nothing came", told)
