@@ -43,6 +43,7 @@ pub use answerer::Answerer;
 pub use answerer::Guests;
 pub use capacity::CapacityEnd;
 pub use capacity::CapacityOrder;
+pub use capacity::CapacitySent;
 pub use capacity::capacity;
 pub use capacity::capacity_with;
 pub use dialogue::Dialogue;

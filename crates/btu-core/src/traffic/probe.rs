@@ -16,6 +16,7 @@ pub use path_mtu::PathMtuProbe;
 pub use path_mtu::PathMtuSample;
 pub use responsiveness::Confidence;
 pub use responsiveness::ForeignProbe;
+pub use responsiveness::PendingProbe;
 pub use responsiveness::ResponsivenessFigures;
 pub use responsiveness::ResponsivenessSample;
 pub use responsiveness::WorkingInterval;

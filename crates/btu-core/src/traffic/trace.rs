@@ -71,7 +71,7 @@ pub struct Datagrams {
     pub duplicated: u64,
     /// That came after one with a higher number.
     pub reordered: u64,
-    /// The sum of the changes of delay from each one to the next, and how many (RFC 3550, 6.4.1).
+    /// The sum of the changes of delay from each block that came whole to the next, and how many.
     pub jitter: (Nanos, u64),
 }
 
@@ -277,7 +277,7 @@ fn together(parts: &[&Arrived]) -> ReadTime {
     ReadTime { first, last, mean_ns: weighted / bytes.max(1.0) }
 }
 
-/// `D(i, j) = (Rj - Ri) - (Sj - Si)` of each block and the next that came (RFC 3550, 6.4.1).
+/// The sum of `|(Rj - Ri) - (Sj - Si)|` of each block and the next that came, and how many these are: |IPDV| (RFC 3393).
 fn jitter(blocks: &[BlockRecord], read: &[Option<ReadTime>]) -> (Nanos, u64) {
     let transit = blocks.iter().zip(read).filter_map(|(block, read)| {
         Some(read.as_ref()?.last.count().cast_signed() - block.start?.count().cast_signed())

@@ -1,15 +1,16 @@
 //! A capacity search (RFC 9097): datagrams at a rate that follows what their receiver reports.
 //!
-//! Reports come back over the path as datagrams of their own; one that is lost leaves the rate as it is.
+//! Reports come back over the path as datagrams of their own; one that is lost leaves the rate as it is, and where none
+//! comes for a second the sender ends.
 //! Delays are those of one way: of one clock, or of two whose offset is known within a bound.
 
 mod account;
 mod end;
+mod sender;
 
 use std::io;
 use std::net::SocketAddr;
 use std::net::UdpSocket;
-use std::os::fd::AsFd;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::AtomicU64;
@@ -18,16 +19,12 @@ use std::time::Duration;
 use std::time::Instant;
 
 use btu_core::traffic::analysis::capacity::Adjustment;
-use btu_core::traffic::analysis::capacity::CapacitySearch;
 use btu_core::traffic::analysis::capacity::FEEDBACK;
-use btu_core::traffic::analysis::capacity::Feedback;
 use btu_core::traffic::course::LONGEST_TRIAL;
 use btu_core::traffic::probe::CapacityReport;
 use btu_core::traffic::probe::CapacitySample;
-use btu_core::traffic::probe::headers;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
-use btu_sys::clock;
 use btu_sys::socket;
 
 use super::answerer::may_go_on;
@@ -46,8 +43,10 @@ use crate::time::now;
 
 use account::Account;
 use account::Use;
+use sender::send;
 
 pub use end::CapacityEnd;
+pub use sender::CapacitySent;
 
 /// A search that is wanted.
 #[derive(Clone, Copy, Debug)]
@@ -88,13 +87,12 @@ pub fn capacity(
         Ok(send(&near, order, is_unwanted, &AtomicU64::new(0)))
     };
     let answer = || way.far.enter().and_then(|()| receiver.run());
-    let ((sent, late), mut sample) = both(&over, ask, answer)?;
-    (sample.sent, sample.late, sample.adjustment) = (sent, late, order.adjustment);
-    Ok(sample)
+    let (sent, sample) = both(&over, ask, answer)?;
+    Ok(sent.beside(CapacitySample { adjustment: order.adjustment, ..sample }))
 }
 
-/// The sending end alone, towards a [`CapacityEnd`] behind a door of another host. Gives how many
-/// datagrams were sent, and how often it was too late; `moved` counts their payload meanwhile.
+/// The sending end alone, towards a [`CapacityEnd`] behind a door of another host; `moved` counts the payload of its
+/// datagrams meanwhile.
 ///
 /// # Errors
 /// That is too long, or the other end was not reached.
@@ -103,7 +101,7 @@ pub fn capacity_with(
     order: CapacityOrder,
     cancel: &AtomicBool,
     moved: &AtomicU64,
-) -> Result<(u64, u64), EngineError> {
+) -> Result<CapacitySent, EngineError> {
     bounded(order.time)?;
     let near = socket::bind_udp(unspecified(door.at), BUFFER)?;
     near.connect(door.at).map_err(EngineError::peer(format!("connect to {}", door.at)))?;
@@ -160,56 +158,6 @@ fn three(data: &[u8]) -> Option<[u64; 3]> {
     Some(values)
 }
 
-/// Sends until the end, or until nobody wants it any more. Gives how many, and how often it was too late.
-fn send(
-    near: &UdpSocket,
-    order: CapacityOrder,
-    is_unwanted: impl Fn() -> bool,
-    moved: &AtomicU64,
-) -> (u64, u64) {
-    let CapacityOrder { datagram, time, adjustment } = order;
-    let _ = btu_sys::cpu::set_timer_slack(1);
-    let mut data = vec![0x5a; datagram.len().max(HEAD)];
-    let (mut search, mut number, mut late) = (CapacitySearch::new(adjustment), 0, 0);
-    let packet = datagram + headers(near.peer_addr().is_ok_and(is_ipv6));
-    let mut due = now();
-    let (end, mut looked) = (due.saturating_add(time), due);
-    loop {
-        let moment = now();
-        if moment >= end || is_unwanted() {
-            return (number, late);
-        }
-        if moment.since(looked) >= LOOK || due > moment {
-            looked = moment;
-            reports(near, &mut search);
-        }
-        if due > moment {
-            clock::wait_until(due.min(moment.saturating_add(LOOK)).count(), MARGIN.count());
-            continue;
-        }
-        if moment.since(due) > MOST_LATE {
-            (due, late) = (moment, late + 1);
-        }
-        let rate = search.rate();
-        let asked_bit_s = rate.bit_per_second();
-        Head { number, sent_ns: moment.count(), asked_bit_s }.write(&mut data);
-        // A datagram that found no room is lost like any other.
-        let _ = socket::send(near.as_fd(), &data);
-        moved.fetch_add(datagram.count(), Relaxed);
-        number += 1;
-        due = due.saturating_add(rate.time_for(packet));
-    }
-}
-
-/// What the receiver said meanwhile.
-fn reports(near: &UdpSocket, search: &mut CapacitySearch) {
-    let mut data = [0; HEAD];
-    while let Ok(count) = socket::recv(near.as_fd(), &mut data) {
-        let Some([sequence_errors, variation, _came]) = three(&data[..count]) else { continue };
-        search.record(Feedback { sequence_errors, delay_variation: Nanos::new(variation) });
-    }
-}
-
 /// The receiving end.
 struct Receiver<'a> {
     socket: &'a UdpSocket,
@@ -233,7 +181,9 @@ impl Receiver<'_> {
         let mut began = now();
         let mut sender: Option<SocketAddr> = None;
         while !self.cancel.load(Relaxed) {
+            self.hear(&mut account, &mut sender, &mut space)?;
             let moment = now();
+            // Only after it was listened: what waited for a receiver that was late is no silence of the path.
             if moment.since(began) >= FEEDBACK {
                 let is_over = self.over.load(Relaxed);
                 if is_over && account.is_silent() || to_count(account.reports()) >= MOST_REPORTS {
@@ -244,25 +194,34 @@ impl Receiver<'_> {
                 self.tell(sender, &account.close(moment.since(began), used), packet);
                 began = moment;
             }
-            match self.socket.recv_from(&mut space) {
-                Ok((count, from)) => {
-                    sender = Some(from);
-                    account.came_over(is_ipv6(from));
-                    self.moved.fetch_add(to_count(count), Relaxed);
-                    // Numbers that no sender reaches are none of this search.
-                    let head =
-                        Head::read(&space[..count]).filter(|head| head.number < numbers::MOST);
-                    if let Some(head) = head {
-                        account.note(&head, delay_ns(head.sent_ns, now(), self.ahead_ns));
-                    }
-                }
-                // A report that found nobody any more: the sender has ended.
-                Err(cause) if cause.kind() == io::ErrorKind::ConnectionRefused => {}
-                Err(cause) if may_go_on(&cause) => {}
-                Err(cause) => return Err(EngineError::peer("receive")(cause)),
-            }
         }
         Ok(account.finish())
+    }
+
+    /// The next datagram, where one comes.
+    fn hear(
+        &self,
+        account: &mut Account,
+        sender: &mut Option<SocketAddr>,
+        space: &mut [u8],
+    ) -> Result<(), EngineError> {
+        match self.socket.recv_from(space) {
+            Ok((count, from)) => {
+                *sender = Some(from);
+                account.came_over(is_ipv6(from));
+                self.moved.fetch_add(to_count(count), Relaxed);
+                // Numbers that no sender reaches are none of this search.
+                let head = Head::read(&space[..count]).filter(|head| head.number < numbers::MOST);
+                if let Some(head) = head {
+                    account.note(&head, delay_ns(head.sent_ns, now(), self.ahead_ns));
+                }
+                Ok(())
+            }
+            // A report that found nobody any more: the sender has ended.
+            Err(cause) if cause.kind() == io::ErrorKind::ConnectionRefused => Ok(()),
+            Err(cause) if may_go_on(&cause) => Ok(()),
+            Err(cause) => Err(EngineError::peer("receive")(cause)),
+        }
     }
 
     fn tell(&self, sender: Option<SocketAddr>, report: &CapacityReport, packet: Bytes) {
@@ -271,7 +230,7 @@ impl Receiver<'_> {
         let received = bits * 1_000_000_000 / u128::from(report.elapsed_ns.count().max(1));
         let values = [
             report.lost + report.disordered,
-            report.delay_variation_ns.count(),
+            report.delay_variation_ns.map_or(0, Nanos::count),
             u64::try_from(received).unwrap_or(u64::MAX),
         ];
         let mut data = [0; HEAD];
@@ -285,11 +244,6 @@ impl Receiver<'_> {
 }
 
 const HEAD: usize = 24;
-/// How long nobody looks for reports.
-const LOOK: Nanos = Nanos::from_millis(1);
-const MARGIN: Nanos = Nanos::from_micros(60);
-/// A sender that is later than this does not catch up: the rate is what it is asked for, not a burst.
-const MOST_LATE: Nanos = Nanos::from_millis(5);
 const BUFFER: usize = 4 << 20;
 /// Of one search: those of the longest.
 const MOST_REPORTS: u64 = LONGEST_TRIAL.count() / FEEDBACK.count();

@@ -4,6 +4,8 @@
 //! request says and answers with one byte. On a connection that carries load a probe is a short request
 //! behind what waits there; on a connection of its own it is the first one.
 
+mod flights;
+
 use std::collections::VecDeque;
 use std::io;
 use std::net::TcpListener;
@@ -43,6 +45,8 @@ use super::way::Way;
 use super::way::within;
 use crate::error::EngineError;
 use crate::time::now;
+
+use flights::Flights;
 
 /// Adds a connection each interval until goodput and round trips have settled, at most so many intervals.
 ///
@@ -106,12 +110,15 @@ struct Pool<'a> {
     broken: AtomicU32,
     /// Round trips of probes beside the load.
     own: Mutex<Vec<Nanos>>,
+    /// Probes on connections of their own.
+    flights: Flights,
 }
 
 impl<'a> Pool<'a> {
     fn of(moved: &'a AtomicU64) -> Self {
         let (stop, answered_bytes) = (AtomicBool::new(false), AtomicU64::new(0));
-        Self { stop, moved, answered_bytes, broken: AtomicU32::new(0), own: Mutex::default() }
+        let (own, flights) = (Mutex::default(), Flights::default());
+        Self { stop, moved, answered_bytes, broken: AtomicU32::new(0), own, flights }
     }
 }
 
@@ -131,12 +138,16 @@ impl Asker<'_> {
             if self.cancel.load(Relaxed) {
                 return Ok(sample);
             }
-            sample.idle.push(self.foreign()?);
+            sample.idle.push(self.foreign(self.cancel, |_, _| ())?);
         }
         let pool = Pool::of(self.moved);
         let loads: Vec<Load> = (0..MOST_CONNECTIONS).map(|_| Load::default()).collect();
         thread::scope(|scope| {
             let ended = caught("traffic-ask", || self.work(scope, &pool, &loads, &mut sample));
+            // What waits now has no round trip yet: how long it has waited is less than that will be.
+            let moment = now();
+            sample.pending = pool.flights.pending(moment);
+            sample.own_pending_ns = loads.iter().flat_map(|load| load.pending(moment)).collect();
             pool.stop.store(true, Relaxed);
             ended
         })?;
@@ -145,7 +156,7 @@ impl Asker<'_> {
     }
 
     fn work<'scope>(
-        &self,
+        &'scope self,
         scope: &'scope Scope<'scope, '_>,
         pool: &'scope Pool<'_>,
         loads: &'scope [Load],
@@ -171,7 +182,7 @@ impl Asker<'_> {
                 break;
             }
             let connections = (open + 1).min(loads.len());
-            let interval = self.interval(pool, &loads[..connections]);
+            let interval = self.interval(scope, pool, &loads[..connections]);
             goodput.record(interval.goodput_bit_s);
             if sample.goodput_settled.is_none() && goodput.is_stable() {
                 sample.goodput_settled = Some(number);
@@ -189,21 +200,23 @@ impl Asker<'_> {
         Ok(())
     }
 
-    /// One interval of probes of both kinds, in turn.
-    fn interval(&self, pool: &Pool<'_>, loads: &[Load]) -> WorkingInterval {
+    /// One interval of probes of both kinds, each begun when it is due, whatever became of those before it. A probe
+    /// belongs to the interval in which it comes to its end.
+    fn interval<'scope>(
+        &'scope self,
+        scope: &'scope Scope<'scope, '_>,
+        pool: &'scope Pool<'_>,
+        loads: &[Load],
+    ) -> WorkingInterval {
         let begin = now();
         let before = pool.answered_bytes.load(Relaxed);
         let step = Nanos::new(self.interval.count() / PROBES).min(LONGEST_STEP);
-        let (mut foreign, mut turn) = (Vec::new(), begin);
-        let mut at = 0;
+        let (mut turn, mut due) = (begin, 0);
         while turn.since(begin) < self.interval && !self.cancel.load(Relaxed) {
-            loads[at % loads.len()].wants_probe.store(true, Relaxed);
-            at += 1;
-            match self.foreign() {
-                Ok(probe) => foreign.push(probe),
-                Err(_) => self.broke(pool),
-            }
-            turn = now().max(turn.saturating_add(step));
+            loads[due % loads.len()].wants_probe.store(true, Relaxed);
+            due += 1;
+            self.probe(scope, pool);
+            turn = turn.saturating_add(step);
             clock::sleep_until(turn.count());
         }
         let seconds = now().since(begin).seconds();
@@ -211,41 +224,54 @@ impl Asker<'_> {
         let own_ns = std::mem::take(&mut *pool.own.lock().unwrap_or_else(PoisonError::into_inner));
         #[expect(clippy::cast_precision_loss, reason = "bytes of one interval")]
         let goodput_bit_s = bytes as f64 * 8.0 / seconds.max(1e-9);
-        let connections = u32::try_from(loads.len()).unwrap_or(u32::MAX);
-        WorkingInterval { connections, goodput_bit_s, foreign, own_ns }
+        let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let (connections, due, foreign) = (count(loads.len()), count(due), pool.flights.take());
+        WorkingInterval { connections, goodput_bit_s, due, foreign, own_ns }
+    }
+
+    /// Begins a probe on a connection of its own, which nobody waits for, unless too many are under way.
+    fn probe<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, pool: &'scope Pool<'_>) {
+        let Some(number) = pool.flights.begin(now()) else { return };
+        let work = move || {
+            let connected = |connect_ns, open| pool.flights.connected(number, connect_ns, open);
+            let came = self.foreign(&pool.stop, connected).inspect_err(|_| self.broke(pool));
+            pool.flights.end(number, came.ok());
+            Ok(())
+        };
+        if start(scope, "traffic-probe", work).is_err() {
+            pool.flights.end(number, None);
+            self.broke(pool);
+        }
     }
 
     /// A connection or a probe that did not come to its end; one that nobody wanted any more did not break.
     fn broke(&self, pool: &Pool<'_>) {
-        pool.broken.fetch_add(u32::from(!self.cancel.load(Relaxed)), Relaxed);
+        let is_wanted = !self.cancel.load(Relaxed) && !pool.stop.load(Relaxed);
+        pool.broken.fetch_add(u32::from(is_wanted), Relaxed);
     }
 
-    /// A connection of its own, one request and its answer.
-    fn foreign(&self) -> Result<ForeignProbe, EngineError> {
+    /// A connection of its own, one request and its answer; `connected` hears what the connection took, and when the
+    /// request begins.
+    fn foreign(
+        &self,
+        unwanted: &AtomicBool,
+        connected: impl FnOnce(Nanos, Nanos),
+    ) -> Result<ForeignProbe, EngineError> {
         // What the token takes is part neither of the connection nor of the exchange.
-        let Met { stream, connect_ns } = self.meet()?;
+        let Met { stream, connect_ns } = self.meet(unwanted)?;
         let open = now();
+        connected(connect_ns, open);
         let asked = socket::send(stream.as_fd(), &request(PROBE));
-        match asked.and_then(|_| self.answer(&stream, open.saturating_add(PATIENCE))) {
+        match asked.and_then(|_| answered(&stream, open.saturating_add(PATIENCE), unwanted)) {
             Ok(1) => Ok(ForeignProbe { connect_ns, exchange_ns: now().since(open) }),
             Ok(_) => Err(EngineError::Refused("a probe was closed without an answer".to_owned())),
             Err(cause) => Err(EngineError::peer("exchange a probe")(cause)),
         }
     }
 
-    /// Waits for the answer of one byte, and gives how much came.
-    fn answer(&self, stream: &TcpStream, end: Nanos) -> io::Result<usize> {
-        loop {
-            match socket::recv(stream.as_fd(), &mut [0; 1]) {
-                Err(cause) if may_go_on(&cause) && !self.cancel.load(Relaxed) && now() < end => {}
-                answered => return answered,
-            }
-        }
-    }
-
     /// A connection that was let in; no call of it waits for longer than nobody looks.
-    fn meet(&self) -> Result<Met, EngineError> {
-        let met = self.far.meet(&Settings::default(), PATIENCE, self.cancel)?;
+    fn meet(&self, unwanted: &AtomicBool) -> Result<Met, EngineError> {
+        let met = self.far.meet(&Settings::default(), PATIENCE, unwanted)?;
         socket::bound_waits(&met.stream, LOOK.into())?;
         Ok(met)
     }
@@ -257,7 +283,7 @@ impl Asker<'_> {
         pool: &'scope Pool<'_>,
         load: &'scope Load,
     ) -> Result<(), EngineError> {
-        let Met { stream, .. } = self.meet()?;
+        let Met { stream, .. } = self.meet(self.cancel)?;
         // What waits in it at the end is nobody's: the connection is thrown away.
         socket::reset_on_close(&stream)?;
         let other = stream.try_clone().map_err(EngineError::peer("duplicate a socket"))?;
@@ -270,6 +296,25 @@ impl Asker<'_> {
             Ok(())
         })?;
         Ok(())
+    }
+}
+
+impl Load {
+    /// How long its probes have waited that nobody has answered.
+    fn pending(&self, now: Nanos) -> Vec<Nanos> {
+        let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let probes = waiting.iter().filter(|(_, _, is_probe)| *is_probe);
+        probes.map(|(asked, ..)| now.since(*asked)).collect()
+    }
+}
+
+/// Waits for the answer of one byte, and gives how much came.
+fn answered(stream: &TcpStream, end: Nanos, unwanted: &AtomicBool) -> io::Result<usize> {
+    loop {
+        match socket::recv(stream.as_fd(), &mut [0; 1]) {
+            Err(cause) if may_go_on(&cause) && !unwanted.load(Relaxed) && now() < end => {}
+            answered => return answered,
+        }
     }
 }
 
@@ -336,7 +381,7 @@ fn drain(stream: &TcpStream, pool: &Pool<'_>, load: &Load) {
 /// The most connections with load (MNP).
 const MOST_CONNECTIONS: usize = 16;
 const IDLE_PROBES: usize = 10;
-/// Probes of each kind in an interval, where their round trips leave the time.
+/// Probes of each kind in an interval.
 const PROBES: u64 = 10;
 const LONGEST_STEP: Nanos = Nanos::from_millis(100);
 /// A request of load: short enough that a probe among them waits for what is in the socket, not for its

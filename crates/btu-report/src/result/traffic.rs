@@ -153,7 +153,7 @@ pub struct ScalingResult {
     pub contention: f64,
     /// Coherence.
     pub coherence: f64,
-    /// The number of streams with the greatest total; null on a shared link.
+    /// The number of streams with the greatest total, 1 where it falls with each further one; null on a shared link.
     pub most_at_sessions: Option<f64>,
     /// True where the total does not depend on the number.
     pub shared_link: bool,

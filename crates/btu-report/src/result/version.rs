@@ -7,7 +7,7 @@ pub const SCHEMA_VERSION: &str = "1.5.0";
 /// Version of the shape of a ping-pong's `result.json`.
 pub const PINGPONG_SCHEMA_VERSION: &str = "1.6.0";
 /// Version of the shape of a traffic measurement's `result.json`.
-pub const TRAFFIC_SCHEMA_VERSION: &str = "3.3.0";
+pub const TRAFFIC_SCHEMA_VERSION: &str = "3.4.0";
 /// Version of the shape of the document of `btu explain --json`.
 pub(crate) const EXPLAIN_SCHEMA_VERSION: &str = "1.3.0";
 /// Version of the shape of the document of `btu explain DIR --json`, the second runs of a result.
@@ -48,6 +48,12 @@ static TRAFFIC: LaterKeys = LaterKeys(&[
     (2, "adjustment"),
     (2, "path_mtu"),
     (2, "receipts"),
+    (4, "silent_reports"),
+    (4, "cut_after_s"),
+    (4, "probes_due"),
+    (4, "foreign_probes"),
+    (4, "loaded_probes"),
+    (4, "pending_probes"),
 ]);
 
 /// The rules whose flags and remarks came after the first version of a run's result, each with the minor version that

@@ -298,12 +298,16 @@ fn scaling(seen: &Seen<'_>) -> Option<Block> {
 /// How the total depends on the number of sessions, in words.
 pub(super) fn scaling_in_words(law: &Scaling) -> String {
     if law.is_shared_link {
-        let total = rate(law.single);
-        return format!("Sessions share one link: their total is {total} however many there are.");
+        let (total, largest) = (rate(law.single), law.largest);
+        return format!("Sessions share one link: their total is {total}, of one as of {largest}.");
     }
-    let most = law.most_at.map_or_else(String::new, |most| {
-        format!(" The total is greatest at {} sessions.", number::figure(most))
-    });
+    let most = match law.most_at {
+        Some(most) if most > 1.0 => {
+            format!(" The total is greatest at {} sessions.", number::figure(most))
+        }
+        Some(_) => " The total is greatest with one session.".to_owned(),
+        None => String::new(),
+    };
     format!(
         "X(N) = X1 N / (1 + s (N - 1) + k N (N - 1)) with X1 = {}, contention s = {}, coherence k = {}.{most}",
         rate(law.single),

@@ -203,7 +203,7 @@ fn datagrams(flows: &[Named<'_>]) -> Option<Block> {
             ])
         })
         .collect();
-    let columns = ["sent", "came", "lost %", "reordered", "twice", "jitter"];
+    let columns = ["sent", "came", "lost %", "reordered", "twice", "mean |IPDV|"];
     (!rows.is_empty()).then(|| table("Datagrams", &columns, rows))
 }
 

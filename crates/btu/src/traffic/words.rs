@@ -21,7 +21,7 @@ pub(crate) const FEWER_FLOWS: &str = "--sessions, or fewer flows in the scenario
 pub(crate) const OF_A_TALK: usize = 6;
 /// Blocks of all jobs that are open at an agent at once: both hosts keep 64 bytes for each.
 pub(crate) const MOST_BLOCKS: usize = 8_000_000;
-/// Of round trips under load: sixteen with load, one that probes, and room for earlier probes of which the
+/// Of round trips under load: sixteen with load, four that probe, and room for earlier probes of which the
 /// agent has not yet seen the end.
 pub(crate) const OF_A_PROBE: usize = 24;
 

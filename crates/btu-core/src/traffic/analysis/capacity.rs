@@ -23,8 +23,8 @@ pub const BOTTOM_OF_C: BitRate = BitRate::new(14_000_000);
 pub struct Feedback {
     /// Lost, reordered or duplicated datagrams.
     pub sequence_errors: u64,
-    /// How much longer than at the least the way took.
-    pub delay_variation: Nanos,
+    /// How much longer than at the least the way took; `None` where nothing came in the interval.
+    pub delay_variation: Option<Nanos>,
 }
 
 /// How the rate follows what its receiver reports, by the letters that RFC 9946 has for it.
@@ -87,13 +87,13 @@ impl CapacitySearch {
         row_rate(self.row)
     }
 
-    /// One feedback interval is over.
+    /// One feedback interval is over. One in which nothing came has no error that could be counted, and is the worst.
     pub fn record(&mut self, feedback: Feedback) {
         let errors = feedback.sequence_errors > SEQUENCE_ERRORS;
-        if !errors && feedback.delay_variation < LOW_DELAY {
-            self.rise();
-        } else if errors || feedback.delay_variation > HIGH_DELAY {
-            self.fall();
+        match feedback.delay_variation {
+            Some(variation) if !errors && variation < LOW_DELAY => self.rise(),
+            Some(variation) if !errors && variation <= HIGH_DELAY => {}
+            _ => self.fall(),
         }
     }
 
@@ -179,7 +179,8 @@ mod tests {
             queue_ms = queue_ms.clamp(0.0, 100.0);
             let lost = rounded(over / 50.0 * line * 0.05 / packet_bits);
             let delay_variation = Nanos::new(rounded(queue_ms * 1e6));
-            search.record(Feedback { sequence_errors: lost, delay_variation });
+            search
+                .record(Feedback { sequence_errors: lost, delay_variation: Some(delay_variation) });
             // Packets come whole: what is left of one counts with the next report.
             came_bits += 0.05 * if queue_ms > 0.0 { line } else { rate };
             let came = rounded((came_bits / packet_bits).floor());
@@ -188,7 +189,7 @@ mod tests {
                 elapsed_ns: FEEDBACK,
                 received: came - told,
                 lost,
-                delay_variation_ns: delay_variation,
+                delay_variation_ns: Some(delay_variation),
                 ..CapacityReport::default()
             });
             told = came;
@@ -253,7 +254,7 @@ mod tests {
     #[test]
     fn type_c_doubles_steps_back_and_tries_again() {
         let mut search = CapacitySearch::new(Adjustment::C);
-        let report = |sequence_errors| Feedback { sequence_errors, delay_variation: Nanos::ZERO };
+        let report = |sequence_errors| Feedback { sequence_errors, ..GOOD };
         let mut rates = |errors: u64, times: usize| -> Vec<u64> {
             let mut one = || {
                 search.record(report(errors));
@@ -269,11 +270,31 @@ mod tests {
         assert_eq!(rates(11, 3), [69, 68, 38]);
         assert_eq!(rates(0, 9), [39, 40, 41, 42, 43, 44, 45, 46, 92]);
         // Between the thresholds nothing moves.
-        let between = Feedback { sequence_errors: 0, delay_variation: Nanos::from_millis(60) };
+        let between = Feedback { delay_variation: Some(Nanos::from_millis(60)), ..GOOD };
         let before = search.rate();
         search.record(between);
         assert_eq!(search.rate(), before);
     }
+
+    /// Four good reports, and a path that carries nothing for eight: 40 Mb/s would be 120 if silence were no loss.
+    #[test]
+    fn a_silent_interval_raises_no_rate() {
+        let rates = |adjustment, good: usize| -> Vec<u64> {
+            let mut search = CapacitySearch::new(adjustment);
+            (0..good).for_each(|_| search.record(GOOD));
+            let mut silent = || {
+                search.record(Feedback { delay_variation: None, ..GOOD });
+                search.rate().bit_per_second() / 1_000_000
+            };
+            (0..8).map(|_| silent()).collect()
+        };
+        assert_eq!(rates(Adjustment::B, 4), [39, 38, 8, 7, 6, 5, 4, 3]);
+        assert_eq!(rates(Adjustment::C, 11)[..3], [31, 30, 0]);
+        assert_eq!(rates(Adjustment::B, 0), [0; 8]);
+    }
+
+    /// A report without loss of a path that queues nothing.
+    const GOOD: Feedback = Feedback { sequence_errors: 0, delay_variation: Some(Nanos::ZERO) };
 
     #[test]
     fn the_table_has_the_rows_of_the_rfc() {

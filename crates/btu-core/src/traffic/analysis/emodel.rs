@@ -23,6 +23,11 @@ pub struct Rating {
     pub mos: f64,
 }
 
+impl Rating {
+    /// Of a call of which nothing was heard: there is no delay to rate, and nothing is worse.
+    pub const NOTHING_HEARD: Self = Self { r: 0.0, mos: 1.0 };
+}
+
 /// G.711 in packets of 20 ms with the concealment of its appendix I.
 pub const G711: Codec = Codec { packet_s: 0.02, impairment: 0.0, robustness_percent: 25.1 };
 

@@ -101,7 +101,8 @@ pub struct Loss {
     pub reordered: u64,
     /// Share that never came (RFC 7680).
     pub lost_share: f64,
-    /// The mean change of delay from one to the next (RFC 3550), seconds.
+    /// The mean change of delay, whichever way, from one block that came whole to the next (RFC 3393: of |IPDV|),
+    /// seconds. RFC 3550 takes the same differences, and smooths them: that is another figure.
     pub jitter_s: Option<f64>,
 }
 

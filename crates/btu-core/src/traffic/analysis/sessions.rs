@@ -1,5 +1,7 @@
 //! How a path scales with sessions: contention, coherence, fairness.
 
+use std::ops::RangeInclusive;
+
 use crate::stats;
 
 /// The universal scalability law X(N) = X1 N / (1 + s (N - 1) + k N (N - 1)) (Gunther, "Guerrilla
@@ -12,10 +14,12 @@ pub struct Scaling {
     pub contention: f64,
     /// k, coherence: what each pair of sessions costs.
     pub coherence: f64,
-    /// Where the total is greatest; `None` on a shared link and without coherence.
+    /// Where the total is greatest; `None` on a shared link, and where more sessions always get more.
     pub most_at: Option<f64>,
     /// True where the total does not depend on the number: sessions share a link.
     pub is_shared_link: bool,
+    /// The most sessions that were measured: of more nothing is known.
+    pub largest: u32,
 }
 
 /// Fits total rates (N, X(N)). `None` below three different numbers of sessions.
@@ -28,6 +32,7 @@ pub fn scaling(totals: &[(u32, f64)]) -> Option<Scaling> {
         .filter(|(n, x)| *n > 0 && *x > 0.0)
         .map(|(n, x)| (f64::from(*n), *x))
         .collect();
+    let largest = totals.iter().filter(|(_, x)| *x > 0.0).map(|(n, _)| *n).max()?;
     let mut numbers: Vec<f64> = usable.iter().map(|(n, _)| *n).collect();
     numbers.sort_by(f64::total_cmp);
     numbers.dedup();
@@ -47,11 +52,17 @@ pub fn scaling(totals: &[(u32, f64)]) -> Option<Scaling> {
     let of = |term: usize| kept.iter().position(|kept| *kept == term).map_or(0.0, |at| solved[at]);
     let inverse = of(0);
     (inverse > 0.0).then(|| {
-        let (contention, coherence) = (of(1) / inverse, of(2) / inverse);
-        let is_shared_link = contention >= SHARED;
-        let most =
-            (!is_shared_link && coherence > 0.0).then(|| ((1.0 - contention) / coherence).sqrt());
-        Scaling { single: 1.0 / inverse, contention, coherence, most_at: most, is_shared_link }
+        let law = Scaling {
+            single: 1.0 / inverse,
+            contention: of(1) / inverse,
+            coherence: of(2) / inverse,
+            most_at: None,
+            is_shared_link: false,
+            largest,
+        };
+        let is_shared_link = law.is_constant();
+        let most_at = law.best().filter(|_| !is_shared_link);
+        Scaling { most_at, is_shared_link, ..law }
     })
 }
 
@@ -60,6 +71,21 @@ impl Scaling {
     pub fn total(&self, sessions: f64) -> f64 {
         let n = sessions;
         self.single * n / (1.0 + self.contention * (n - 1.0) + self.coherence * n * (n - 1.0))
+    }
+
+    /// A contention near one says it of many sessions, and what each pair costs may add up all the same: as many as were
+    /// measured have as much as one.
+    fn is_constant(&self) -> bool {
+        let at_the_end = self.total(f64::from(self.largest)) / self.single;
+        SHARED.contains(&self.contention) && (at_the_end - 1.0).abs() <= CONSTANT
+    }
+
+    /// Where X(N) is greatest: at one session where each further one takes more than it brings.
+    fn best(&self) -> Option<f64> {
+        let falls = self.contention > 1.0 || self.coherence > 0.0;
+        let gain = (1.0 - self.contention).max(0.0);
+        let place = if self.coherence > 0.0 { (gain / self.coherence).sqrt() } else { 1.0 };
+        falls.then(|| place.max(1.0))
     }
 }
 
@@ -107,8 +133,10 @@ fn solve(mut rows: Vec<Vec<f64>>) -> Option<Vec<f64>> {
     Some((0..size).map(|at| rows[at][size] / rows[at][at]).collect())
 }
 
-/// From this contention on the total is a constant.
-const SHARED: f64 = 0.99;
+/// The contention of a total that is a constant.
+const SHARED: RangeInclusive<f64> = 0.99..=1.05;
+/// By how much the total of the most sessions may differ from that of one.
+const CONSTANT: f64 = 0.03;
 
 #[cfg(test)]
 mod tests {
@@ -120,7 +148,8 @@ mod tests {
     use super::*;
 
     fn planted(contention: f64, coherence: f64) -> Scaling {
-        Scaling { single: 1e8, contention, coherence, most_at: None, is_shared_link: false }
+        let (single, largest, most_at, is_shared_link) = (1e8, 16, None, false);
+        Scaling { single, contention, coherence, most_at, is_shared_link, largest }
     }
 
     #[test]
@@ -147,6 +176,24 @@ mod tests {
         let found = scaling(&totals).unwrap();
         assert!(found.is_shared_link && found.most_at.is_none(), "{found:?}");
         assert!((found.total(16.0) / 1.7e6 - 1.0).abs() < 1e-6);
+    }
+
+    /// Sixteen sessions have two thirds of what one has, or a thirteenth: that is no shared link, and one is the best.
+    #[test]
+    fn a_total_that_falls_with_the_sessions_is_no_constant() {
+        for (s, k, most) in
+            [(1.5, 0.0, 1.0), (1.0, 0.05, 1.0), (1.04, 0.0, 1.0), (0.995, 0.003, 1.3)]
+        {
+            let law = planted(s, k);
+            let totals: Vec<(u32, f64)> = (1..=16).map(|n| (n, law.total(f64::from(n)))).collect();
+            let found = scaling(&totals).unwrap();
+            assert!(!found.is_shared_link && found.largest == 16, "{s} {k}: {found:?}");
+            assert!((found.most_at.unwrap() - most).abs() < 0.1, "{s} {k}: {found:?}");
+        }
+        // A percent of noise, as on a real link, is none.
+        let totals: Vec<(u32, f64)> =
+            (1..=16).map(|n| (n, if n % 2 == 0 { 1.01e8 } else { 0.99e8 })).collect();
+        assert!(scaling(&totals).unwrap().is_shared_link);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::units::Nanos;
 pub(in crate::traffic) static METHOD: Method = Method {
     name: "responsiveness",
     about: "round trips per minute (RPM) while connections fill the path, and on the idle path",
-    source: "draft-ietf-ippm-responsiveness, the TCP-only case; 10 probes of each kind a second",
+    source: "draft-ietf-ippm-responsiveness, the TCP-only case; 10 probes of each kind due in a second",
     differs: &[
         "load in one direction, away from the test host",
         "requests and answers of ours in the place of HTTP, and no TLS whose handshake would be timed",

@@ -32,6 +32,9 @@ pub struct CapacitySample {
     pub sent: u64,
     /// Times at which the sender was too late for its rate and let it go.
     pub late: u64,
+    /// How long the sender had sent when it ended before its time, because no report came any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut_after_ns: Option<Nanos>,
     /// What the receiver reported.
     pub reports: Vec<CapacityReport>,
 }
@@ -49,8 +52,9 @@ pub struct CapacityReport {
     pub lost: u64,
     /// Reordered or duplicated.
     pub disordered: u64,
-    /// Mean delay less the smallest of all.
-    pub delay_variation_ns: Nanos,
+    /// Mean delay less the smallest of all; `None` where nothing came, which older results say with zero.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay_variation_ns: Option<Nanos>,
     /// What the sender took, by its own clock, to send what came or was lost; zero in results that are older than
     /// this key.
     #[serde(default)]
@@ -81,14 +85,18 @@ pub struct CapacityFigures {
     pub lost_share: f64,
     /// Of the datagrams of the sub-interval with the most the share that was lost.
     pub best_lost_share: f64,
-    /// Delay variation of the sub-interval with the most, seconds.
-    pub delay_variation_s: f64,
+    /// Delay variation of the sub-interval with the most, seconds: of the reports in whose time something came.
+    pub delay_variation_s: Option<f64>,
     /// The smallest delay of one way, seconds; `None` where two clocks hide it.
     pub least_delay_s: Option<f64>,
     /// How far that may be from the truth, seconds; `None` where one clock measured both ends.
     pub least_delay_bound_s: Option<f64>,
     /// Reports.
     pub reports: usize,
+    /// Those in whose time nothing came.
+    pub silent_reports: usize,
+    /// When the sender ended before its time, seconds, because no report came any more.
+    pub cut_after_s: Option<f64>,
 }
 
 impl CapacitySample {
@@ -133,7 +141,8 @@ impl CapacitySample {
         let (capacity_bit_s, sub_interval_s) = rate(best)?;
         let offered = Offered::of(best, self.packet_bits());
         let is_lower_bound = offered.is_some_and(|offered| offered.is_short(capacity_bit_s));
-        let variations: Vec<f64> = best.iter().map(|r| r.delay_variation_ns.seconds()).collect();
+        let variations: Vec<f64> =
+            best.iter().filter_map(CapacityReport::delay_variation_s).collect();
         Some(CapacityFigures {
             adjustment: self.adjustment,
             capacity_bit_s,
@@ -144,11 +153,25 @@ impl CapacitySample {
             mean_bit_s: rate(&self.reports)?.0,
             lost_share: lost_share(&self.reports),
             best_lost_share: lost_share(best),
-            delay_variation_s: stats::arithmetic_mean(&variations)?,
+            delay_variation_s: stats::arithmetic_mean(&variations),
             least_delay_s: self.least_delay_s(),
             least_delay_bound_s: self.least_delay_bound_ns.map(Nanos::seconds),
             reports: self.reports.len(),
+            silent_reports: self.reports.iter().filter(|report| report.is_silent()).count(),
+            cut_after_s: self.cut_after_ns.map(Nanos::seconds),
         })
+    }
+}
+
+impl CapacityReport {
+    /// True where nothing came in its time: its path was not idle, it was dead.
+    pub fn is_silent(&self) -> bool {
+        self.received == 0
+    }
+
+    fn delay_variation_s(&self) -> Option<f64> {
+        let known = self.delay_variation_ns.filter(|_| !self.is_silent());
+        known.map(Nanos::seconds)
     }
 }
 
@@ -235,6 +258,28 @@ mod tests {
         let lost = [(figures.best_lost_share, 2.0 / 52.0), (figures.lost_share, 40.0 / 5540.0)];
         assert!(lost.iter().all(|(got, want)| (got - want).abs() < 1e-12), "{figures:?}");
         assert_eq!(CapacitySample::default().figures(), None);
+    }
+
+    /// Half of a second was dead: its zeros, which older results have, are no delay of what came in the other half.
+    #[test]
+    fn silent_intervals_have_no_part_in_the_delay_variation() {
+        let report = |received, delay_variation_ns| CapacityReport {
+            received,
+            delay_variation_ns,
+            elapsed_ns: Nanos::from_millis(50),
+            ..CapacityReport::default()
+        };
+        for of_silence in [None, Some(Nanos::ZERO)] {
+            let alive = report(50, Some(Nanos::from_millis(40)));
+            let reports = [vec![alive; 10], vec![report(0, of_silence); 10]].concat();
+            let sample = CapacitySample { reports, ..CapacitySample::default() };
+            let mut figures = sample.figures().unwrap();
+            assert_eq!((figures.silent_reports, figures.reports), (10, 20));
+            assert!((figures.delay_variation_s.unwrap() - 0.04).abs() < 1e-12, "{figures:?}");
+            let dead = CapacitySample { reports: sample.reports[10..].to_vec(), ..sample };
+            figures = dead.figures().unwrap();
+            assert_eq!((figures.capacity_bit_s, figures.delay_variation_s), (0.0, None));
+        }
     }
 
     /// 1222 bytes are packets of 1250 over IPv4 and of 1270 over IPv6.

@@ -5,7 +5,9 @@ use crate::cell::Role;
 use crate::disclosure::Disclosure;
 use crate::sample::HostSample;
 use crate::sample::Outcome;
+use crate::traffic::analysis::emodel::Rating;
 use crate::traffic::analysis::figures::BlockCounts;
+use crate::traffic::analysis::figures::Delays;
 use crate::traffic::analysis::figures::Figures;
 use crate::traffic::analysis::figures::Loss;
 use crate::traffic::course::tests::flow;
@@ -103,6 +105,28 @@ fn delays_are_weighted_by_what_was_not_lost() {
     let silent = [both(), vec![with(0, 0, None)]].concat();
     close(of(silent).unwrap(), 2.5);
     assert_eq!(of([both(), vec![with(1, 0, None)]].concat()), None);
+}
+
+/// Of four calls one was dead: it has no delay, and is the worst all the same. One that never rang is none.
+#[test]
+fn a_call_that_lost_everything_is_the_worst() {
+    let call = |sent, received| {
+        let mut one = cluster(1.0, 0, 1000);
+        let lost_share = if sent > received { 1.0 } else { 0.0 };
+        let loss = Loss { sent, received, lost_share, ..Loss::default() };
+        one.flows[0].figures.loss = Some(loss);
+        one.flows[0].figures.delay = (received > 0).then(Delays::default);
+        one
+    };
+    let worst = |clusters| Totals::of(&run(1, clusters)).worst_call;
+    let alive = || vec![call(50, 50), call(50, 50), call(50, 50)];
+    assert!(worst(alive()).unwrap().r > 90.0);
+    let dead = worst([alive(), vec![call(50, 0)]].concat());
+    assert_eq!(dead, Some(Rating::NOTHING_HEARD));
+    assert!(worst([alive(), vec![call(0, 0)]].concat()).unwrap().r > 90.0);
+    assert_eq!(worst(vec![call(0, 0)]), None);
+    let all_dead = analyse(&journal(Study::Qos, Group::Class, vec![run(1, vec![call(9, 0)])]));
+    assert_eq!(all_dead.cells[0].worst_call(), Some(Rating::NOTHING_HEARD));
 }
 
 /// A cell says of each figure what all its passes say, and not the first or the last of them.

@@ -218,9 +218,14 @@ fn worst_call(flows: &[&FlowSample]) -> Option<Call> {
     flows.iter().filter_map(|flow| call(flow)).min_by(|a, b| a.rating.r.total_cmp(&b.rating.r))
 }
 
-/// What a flow of datagrams would be worth as a call whose decoder waits for all but one packet in a thousand.
+/// What a flow of datagrams would be worth as a call whose decoder waits for all but one packet in a thousand; `None` for
+/// one that never sent.
 fn call(flow: &FlowSample) -> Option<Call> {
-    let (loss, delay) = (flow.figures.loss?, flow.figures.delay?);
+    let loss = flow.figures.loss?;
+    if loss.sent > 0 && loss.received == 0 {
+        return Some(Call { rating: Rating::NOTHING_HEARD, hidden: false });
+    }
+    let delay = flow.figures.delay?;
     let missing = 1.0 - (1.0 - loss.lost_share) * (1.0 - LEFT_OUT);
     let known = flow.one_way(Some(delay.p999_s));
     let longest = known.or(flow.delay_bound_s())?;

@@ -66,7 +66,7 @@ impl Account {
 
     /// True where nothing came in this interval yet.
     pub(super) fn is_silent(&self) -> bool {
-        self.report.received == 0
+        self.report.is_silent()
     }
 
     /// One more datagram.
@@ -112,15 +112,11 @@ impl Account {
     /// The report of an interval that took so long; the next one begins.
     pub(super) fn close(&mut self, elapsed: Nanos, used: Use) -> CapacityReport {
         let report = std::mem::take(&mut self.report);
-        let came = i128::from(report.received.max(1));
-        let mean = std::mem::take(&mut self.delays) / came;
-        let beyond = (mean - i128::from(self.sample.least_delay_ns)).max(0);
-        let is_silent = report.received == 0;
-        let delay_variation_ns = if is_silent {
-            Nanos::ZERO
-        } else {
+        let delays = std::mem::take(&mut self.delays);
+        let delay_variation_ns = delays.checked_div(i128::from(report.received)).map(|mean| {
+            let beyond = (mean - i128::from(self.sample.least_delay_ns)).max(0);
             Nanos::new(u64::try_from(beyond).unwrap_or(u64::MAX))
-        };
+        });
         let report = CapacityReport { elapsed_ns: elapsed, delay_variation_ns, ..report };
         if used == Use::Kept {
             self.sample.reports.push(report);
@@ -196,9 +192,20 @@ mod tests {
                 account.note(&Head { number, sent_ns: 0, asked_bit_s: 1_000_000 }, delay + wrong);
             }
             let report = account.close(Nanos::from_millis(50), Use::Kept);
-            assert_eq!(report.delay_variation_ns, Nanos::from_micros(20));
+            assert_eq!(report.delay_variation_ns, Some(Nanos::from_micros(20)));
             assert_eq!(account.finish().least_delay_ns, 50_000 + wrong);
         }
+    }
+
+    /// No loss is seen where nothing comes after it, and no delay: neither is zero.
+    #[test]
+    fn a_silent_interval_has_no_delay() {
+        let mut account = Account::new(Bytes::new(1000));
+        came(&mut account, [0, 1]);
+        let close = |account: &mut Account| account.close(Nanos::from_millis(50), Use::Kept);
+        assert_eq!(close(&mut account).delay_variation_ns, Some(Nanos::ZERO));
+        let silent = close(&mut account);
+        assert!(silent.is_silent() && silent.delay_variation_ns.is_none(), "{silent:?}");
     }
 
     /// What comes after the end of its interval takes its own loss away, and no other one's.

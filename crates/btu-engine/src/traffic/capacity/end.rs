@@ -140,7 +140,7 @@ mod tests {
         end.cancel();
         assert!(end.moved() >= Bytes::new(10_000) && end.is_over());
         cancel.store(true, Relaxed);
-        let (datagrams, _) = searching.join().unwrap().unwrap();
+        let datagrams = searching.join().unwrap().unwrap().datagrams;
         assert!(datagrams >= 10);
         assert_eq!(counted.load(Relaxed), datagrams * 1000);
     }

@@ -33,7 +33,9 @@ fn nobody_waits_for_a_silent_far_end_that_is_not_wanted_any_more() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let at = silent.local_addr().unwrap();
     let given_up = Play { cancel: AtomicBool::new(true), ..Play::default() };
-    let fault = |token| given_up.asker(at, token).foreign().unwrap_err().sentence();
+    let fault = |token| {
+        given_up.asker(at, token).foreign(&given_up.cancel, |_, _| ()).unwrap_err().sentence()
+    };
     let greeting = fault(Some(SEAT));
     assert!(greeting.ends_with(": interrupted"), "{greeting}");
     let answer = fault(None);

@@ -133,7 +133,8 @@ pub struct TrafficFlowResult {
     pub reordered: Option<u64>,
     /// Datagrams that came again (RFC 5560).
     pub duplicated: Option<u64>,
-    /// Mean change of delay (RFC 3550), seconds.
+    /// Mean change of delay, whichever way, from one block that came whole to the next (RFC 3393: of |IPDV|), seconds;
+    /// not the smoothed value of RFC 3550.
     pub jitter_s: Option<f64>,
     /// How the sender waited.
     pub pace: String,

@@ -162,14 +162,20 @@ pub struct CapacityResult {
     pub lost_share: f64,
     /// Of the datagrams of the sub-interval with the most the share that was lost.
     pub best_lost_share: f64,
-    /// Delay variation in the sub-interval with the most, seconds.
-    pub delay_variation_s: f64,
+    /// Delay variation in the sub-interval with the most, of the reports in whose time something came, seconds.
+    pub delay_variation_s: Option<f64>,
     /// The smallest delay of one way, seconds; null where two clocks hide it.
     pub least_delay_s: Option<f64>,
     /// How far the clocks of two hosts may put it off, seconds; null where one clock measured both ends.
     pub least_delay_bound_s: Option<f64>,
     /// Reports of the receiver.
     pub reports: u64,
+    /// Those in whose time nothing came.
+    #[serde(default)]
+    pub silent_reports: u64,
+    /// When the sender ended before its time, seconds, because no report came any more.
+    #[serde(default)]
+    pub cut_after_s: Option<f64>,
 }
 
 /// One measurement of round trips under load.
@@ -194,6 +200,19 @@ pub struct ResponsivenessResult {
     pub broken: u32,
     /// `low`, `medium` or `high`.
     pub confidence: String,
+    /// Probes of each kind that were due in the last intervals.
+    #[serde(default)]
+    pub probes_due: Option<u64>,
+    /// Of those on connections of their own, came to their end then.
+    #[serde(default)]
+    pub foreign_probes: u64,
+    /// Of those on connections that carry load, came to their end then.
+    #[serde(default)]
+    pub loaded_probes: u64,
+    /// Probes that had no answer at the end and count with what they had waited for: with any, the rates under load are no
+    /// more than what is told.
+    #[serde(default)]
+    pub pending_probes: u64,
 }
 
 /// What was found; `None` where no method was run.
@@ -286,6 +305,8 @@ fn capacity(one: &InPass<CapacityFigures>) -> CapacityResult {
         least_delay_s: found.least_delay_s,
         least_delay_bound_s: found.least_delay_bound_s,
         reports: count(found.reports),
+        silent_reports: count(found.silent_reports),
+        cut_after_s: found.cut_after_s,
     }
 }
 
@@ -301,6 +322,10 @@ fn responsiveness(one: &InPass<ResponsivenessFigures>) -> ResponsivenessResult {
         connections: found.connections,
         broken: found.broken,
         confidence: found.confidence.word().to_owned(),
+        probes_due: found.probes_due,
+        foreign_probes: count(found.foreign_probes),
+        loaded_probes: count(found.loaded_probes),
+        pending_probes: count(found.pending_probes),
     }
 }
 

@@ -13,7 +13,7 @@ const NOT_SAMPLED: &str =
 const NO_BLOCK: &str = "no whole block arrived that was due at a known time";
 const NO_DELAY: &str = "no whole block arrived that was due at a known time, or two clocks hide it (delay_bound_s; of flows delay_hidden)";
 const NO_RECEIPT: &str = "no receipt came";
-const NO_CALL: &str = "the class is no call, no delay of it is known, or two clocks hide it in a pass (delays_bound_s)";
+const NO_CALL: &str = "the class is no call, no flow of it sent anything, no delay of it is known, or two clocks hide it in a pass (delays_bound_s)";
 const NO_DATAGRAM: &str = "no flow of datagrams";
 const NOT_PACED: &str = "nothing that the generator alone could delay was sent: a full stream, blocks that all waited for the \
                          transport, requests that only follow answers; or a conversation of a journal in which it was not told";
@@ -146,6 +146,9 @@ pub(super) const REASONS: &Reasons = &[
     ("device_mtu_bytes", "nobody could search: found_by says why"),
     ("asked_bit_s", NO_STAMPS),
     ("sent_bit_s", NO_STAMPS),
+    ("delay_variation_s", "nothing came in the whole search"),
+    ("probes_due", "the journal is older than this figure"),
+    ("cut_after_s", "reports came until the search was over"),
     (
         "least_delay_s",
         "smaller than the clocks of both hosts are known to agree (least_delay_bound_s)",

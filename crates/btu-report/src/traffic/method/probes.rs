@@ -52,7 +52,7 @@ fn capacity(found: &CapacityFigures) -> Vec<Pair> {
             format!(
                 "{} lost, delay variation {}",
                 number::measured(found.best_lost_share * 100.0, "%"),
-                span(Some(found.delay_variation_s))
+                span(found.delay_variation_s)
             ),
         ),
         Pair::new(
@@ -74,7 +74,27 @@ fn capacity(found: &CapacityFigures) -> Vec<Pair> {
         );
         rows.insert(1, Pair::new("host limited", told));
     }
+    rows.extend(silence(found));
     rows
+}
+
+/// Times in which nothing came, and a search that ended of it.
+fn silence(found: &CapacityFigures) -> Vec<Pair> {
+    let cut = found.cut_after_s.map(|after| {
+        let told = format!(
+            "after {}: no report of the receiver came any more, and nobody sends on into that",
+            span(Some(after))
+        );
+        Pair::new("ended before its time", told)
+    });
+    let silent = (found.silent_reports > 0).then(|| {
+        let told = format!(
+            "in the time of {} of {} reports, which have no delay to vary",
+            found.silent_reports, found.reports
+        );
+        Pair::new("nothing came", told)
+    });
+    cut.into_iter().chain(silent).collect()
 }
 
 /// Which it was, and what that means for the figure.
@@ -108,7 +128,12 @@ fn responsiveness(found: &ResponsivenessFigures) -> Vec<Pair> {
     vec![
         Pair::new(
             "round trips per minute under load (RPM)",
-            format!("{}, confidence {}", number::fixed(found.rpm, 0), found.confidence.word()),
+            format!(
+                "{}{}, confidence {}",
+                if found.pending_probes > 0 { "at most " } else { "" },
+                number::fixed(found.rpm, 0),
+                found.confidence.word()
+            ),
         ),
         Pair::new("on connections of their own", number::fixed(found.foreign_rpm, 0)),
         Pair::new("on connections that carry load", number::fixed(found.loaded_rpm, 0)),
@@ -122,12 +147,59 @@ fn responsiveness(found: &ResponsivenessFigures) -> Vec<Pair> {
                 found.broken
             ),
         ),
+        Pair::new("probes of the last intervals", probed(found)),
     ]
+}
+
+/// How many probes there were: whoever asks less often under load than he wanted to hears of the load less than it was.
+fn probed(found: &ResponsivenessFigures) -> String {
+    let due = found.probes_due.map_or_else(String::new, |due| format!("{due} of each kind due, "));
+    let came = format!(
+        "{} on connections of their own and {} on those with load were answered",
+        found.foreign_probes, found.loaded_probes
+    );
+    let pending = match found.pending_probes {
+        0 => String::new(),
+        1 => "; 1 was still waiting and counts with its time until then".to_owned(),
+        many => format!("; {many} were still waiting and count with their time until then"),
+    };
+    format!("{due}{came}{pending}")
 }
 
 #[cfg(test)]
 mod tests {
+    use btu_core::traffic::probe::Confidence;
+
     use super::*;
+
+    #[test]
+    fn probes_that_still_waited_make_a_rate_an_upper_bound() {
+        let found = |pending_probes, probes_due| ResponsivenessFigures {
+            rpm: 120.0,
+            foreign_rpm: 100.0,
+            loaded_rpm: 140.0,
+            idle_rpm: None,
+            goodput_bit_s: 1e6,
+            connections: 4,
+            broken: 0,
+            confidence: Confidence::Low,
+            probes_due,
+            foreign_probes: 12,
+            loaded_probes: 33,
+            pending_probes,
+        };
+        let said = |pending, due| format!("{:?}", responsiveness(&found(pending, due)));
+        let bound = said(6, Some(40));
+        for word in ["at most 120, confidence low", "40 of each kind due, 12 on", "; 6 were still"]
+        {
+            assert!(bound.contains(word), "no {word} in {bound}");
+        }
+        let old = said(0, None);
+        assert!(
+            !old.contains("at most") && !old.contains("due") && !old.contains("still"),
+            "{old}"
+        );
+    }
 
     #[test]
     fn a_capacity_that_the_host_limited_is_a_lower_bound() {
@@ -141,10 +213,12 @@ mod tests {
             mean_bit_s: 1e9,
             lost_share: 0.2,
             best_lost_share: 0.0,
-            delay_variation_s: 0.0,
+            delay_variation_s: Some(0.0),
             least_delay_s: Some(0.001),
             least_delay_bound_s: None,
             reports: 200,
+            silent_reports: 0,
+            cut_after_s: None,
         };
         let said = |found: CapacityFigures| format!("{:?}", capacity(&found));
         let limited = said(found(true));
@@ -166,6 +240,13 @@ mod tests {
             said(CapacityFigures { adjustment, capacity_bit_s, ..found(false) })
         };
         assert!(of_c(9e6).contains("type B finds it") && !of_c(20e6).contains("type B finds it"));
+        let dead = CapacityFigures { silent_reports: 21, cut_after_s: Some(2.0), ..found(false) };
+        let dead = said(dead);
+        assert!(
+            dead.contains("after 2.00 s: no report") && dead.contains("of 21 of 200"),
+            "{dead}"
+        );
+        assert!(!free.contains("nothing came") && !free.contains("ended before"), "{free}");
         let hidden = said(apart(None));
         assert!(hidden.contains("known to agree (10.0 ms)"), "{hidden}");
     }

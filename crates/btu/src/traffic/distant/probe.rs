@@ -47,7 +47,7 @@ pub(in super::super) fn capacity(
     with_door(peers, job, &word, time, |door| {
         let moved = Arc::<AtomicU64>::default();
         let _counting = counting(peers, &moved);
-        let (sent, late) = engine::capacity_with(door, order, cancel, &moved)?;
+        let sent = engine::capacity_with(door, order, cancel, &moved)?;
         peers.say(FAR, &Word::Sent { job, datagrams: Vec::new() })?;
         let (longest, interrupt) = (longest_report(time), cancel);
         let account =
@@ -62,15 +62,13 @@ pub(in super::super) fn capacity(
         let least_delay_bound_ns = Some(offset.bound_until(&after));
         let over_ipv6 = door.at.ip().to_canonical().is_ipv6();
         let datagram_bytes = datagram;
-        Ok(CapacitySample {
+        Ok(sent.beside(CapacitySample {
             datagram_bytes,
             adjustment,
             over_ipv6,
             least_delay_bound_ns,
-            sent,
-            late,
             ..sample
-        })
+        }))
     })
 }
 
