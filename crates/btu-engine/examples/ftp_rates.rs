@@ -61,7 +61,7 @@ fn show(server: &str, address: SocketAddr, from: &str, to: &str) -> Outcome<()> 
         if total == SIZE { Ok(()) } else { Err(format!("{total} bytes came").into()) }
     })?;
     let put = rates(|| {
-        let transfer = client.store(to)?;
+        let mut transfer = client.store(to)?;
         let mut rest = SIZE;
         while rest > 0 {
             rest -= transfer.send(&block[..rest.min(block.len())])?;

@@ -165,9 +165,15 @@ impl<W: Wire> Machine<W> {
 
     /// One receive, which may give several datagrams of one sender; false where nothing came.
     fn take_datagrams(&mut self, now: Instant) -> io::Result<bool> {
-        let mut meta = RecvMeta::default();
-        if !receive(&self.wire, &mut self.space, &mut meta)? {
-            return Ok(false);
+        let (mut meta, has_met) = (RecvMeta::default(), self.has_met());
+        loop {
+            match receive(&self.wire, &mut self.space, &mut meta) {
+                Ok(true) => break,
+                Ok(false) => return Ok(false),
+                // Told once; what came waits behind it.
+                Err(cause) if has_met && is_one_of(&cause, &TOLD_BY_ROUTERS) => {}
+                Err(cause) => return Err(cause),
+            }
         }
         let came = self.space.get(..meta.len).unwrap_or_default();
         let ecn = meta.ecn.and_then(|mark| quinn_proto::EcnCodepoint::from_bits(mark as u8));
@@ -187,7 +193,9 @@ impl<W: Wire> Machine<W> {
                 Some(DatagramEvent::NewConnection(incoming)) => {
                     meet(&mut self.endpoint, &self.wire, &mut self.connection, incoming)?;
                 }
-                Some(DatagramEvent::Response(answer)) => self.wire.send(&answer, &self.out)?,
+                Some(DatagramEvent::Response(answer)) => {
+                    or_lost(self.wire.send(&answer, &self.out), (), has_met)?;
+                }
             }
         }
         Ok(true)
@@ -205,13 +213,13 @@ impl<W: Wire> Machine<W> {
                 connection.handle_event(answer);
             }
         }
-        let segments = self.wire.segments();
-        while self.wire.has_room()? {
+        let (segments, has_met) = (self.wire.segments(), !connection.is_handshaking());
+        while or_lost(self.wire.has_room(), true, has_met)? {
             self.out.clear();
             let Some(transmit) = connection.poll_transmit(now, segments, &mut self.out) else {
                 break;
             };
-            self.wire.send(&transmit, &self.out)?;
+            or_lost(self.wire.send(&transmit, &self.out), (), has_met)?;
         }
         while let Some(event) = connection.poll() {
             match event {
@@ -233,6 +241,11 @@ impl<W: Wire> Machine<W> {
     /// Whether all of a stream that was finished has arrived.
     pub(crate) const fn is_delivered(&self) -> bool {
         self.is_delivered
+    }
+
+    /// Whether hands have been shaken with the other end: there was a way to it then.
+    fn has_met(&self) -> bool {
+        self.connection.as_ref().is_some_and(|(_, connection)| !connection.is_handshaking())
     }
 
     /// How many acknowledgements of the other end came.
@@ -281,9 +294,27 @@ pub(crate) fn try_send(wire: &impl Wire, transmit: &Transmit, packets: &[u8]) ->
     match wire.state().try_send((&wire.socket()).into(), &transmit) {
         Ok(()) => Ok(true),
         Err(cause) if cause.kind() == io::ErrorKind::WouldBlock => Ok(false),
-        Err(cause) if cause.raw_os_error().is_some_and(|n| LIKE_A_LOSS.contains(&n)) => Ok(true),
+        Err(cause) if is_one_of(&cause, &LIKE_A_LOSS) => Ok(true),
         Err(cause) => Err(cause),
     }
+}
+
+/// A send that failed on a path that has worked before: the packets are lost, as on the way, and the library finds
+/// that out and sends them again. TCP, too, outlives a route that is gone for a while, a full queue or a filter.
+fn or_lost<T>(outcome: io::Result<T>, lost: T, has_met: bool) -> io::Result<T> {
+    match outcome {
+        Err(cause) if has_met && is_of_the_path(&cause) => Ok(lost),
+        outcome => outcome,
+    }
+}
+
+/// Whether the system refused a packet for another reason than that it was asked wrongly.
+fn is_of_the_path(cause: &io::Error) -> bool {
+    cause.raw_os_error().is_some() && !is_one_of(cause, &OF_THE_PROGRAM)
+}
+
+fn is_one_of(cause: &io::Error, numbers: &[i32]) -> bool {
+    cause.raw_os_error().is_some_and(|number| numbers.contains(&number))
 }
 
 /// False where nothing came.
@@ -330,5 +361,14 @@ pub(crate) const LARGEST_RECEIVE: usize = 1 << 16;
 pub(crate) const SEGMENTS: usize = 10;
 
 /// Errors of a send after which the library sends the packet again, or smaller: EIO and EINVAL of a
-/// device without segmentation, EMSGSIZE of a probe for the MTU.
-const LIKE_A_LOSS: [i32; 3] = [5, 22, 90];
+/// device without segmentation, EMSGSIZE of a probe for the MTU, ENOMEM and ENOBUFS of a queue without room.
+const LIKE_A_LOSS: [i32; 5] = [5, 12, 22, 90, 105];
+
+/// Errors of a send that no path explains: EBADF, EFAULT, EPIPE, ENOTSOCK, EDESTADDRREQ, EPROTOTYPE, EAFNOSUPPORT and
+/// ENOTCONN.
+const OF_THE_PROGRAM: [i32; 8] = [9, 14, 32, 88, 89, 91, 97, 107];
+
+/// What a message of ICMP makes of the next call of a connected socket, whichever that is (`icmp_err_convert` and
+/// `icmpv6_err_convert` of Linux): EACCES, ENONET, EPROTO, EMSGSIZE, ENOPROTOOPT, EOPNOTSUPP, ENETUNREACH,
+/// ECONNREFUSED, EHOSTDOWN and EHOSTUNREACH.
+const TOLD_BY_ROUTERS: [i32; 10] = [13, 64, 71, 90, 92, 95, 101, 111, 112, 113];

@@ -169,25 +169,28 @@ impl Passage {
         Ok(())
     }
 
+    /// What was sent as a whole is on its way for as long as the server has not confirmed it.
     fn send(&mut self, buffer: &Buffer) -> Result<(), EngineError> {
         let rest = self.size.saturating_sub(self.moved).len().min(buffer.len());
+        if rest == 0 {
+            self.is_over = self.transfer.is_confirmed(MOMENT.into())?;
+            return Ok(());
+        }
         let count = self.transfer.send(&buffer[..rest])?;
         self.moved += Bytes::new(count as u64);
-        self.is_over = self.moved >= self.size;
         Ok(())
     }
 
     /// What the send buffer still holds has not arrived: on a slow path it is the whole file.
     fn count_arrived(&mut self) -> Result<(), EngineError> {
-        let under_way = match self.direction {
-            Direction::Retrieve => Bytes::ZERO,
-            Direction::Store => self.transfer.unacknowledged()?,
+        self.arrived = match self.direction {
+            Direction::Retrieve => self.moved,
+            Direction::Store => self.transfer.arrived()?,
         };
-        self.arrived = self.arrived.max(self.moved.saturating_sub(under_way));
         Ok(())
     }
 
-    /// Waits until the server confirms the whole file.
+    /// The whole file, once the server has confirmed it.
     fn arrive(self) -> Result<Bytes, EngineError> {
         self.transfer.finish()?;
         Ok(self.size)

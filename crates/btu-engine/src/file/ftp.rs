@@ -23,11 +23,11 @@ mod sink;
 mod sockets;
 mod source;
 mod store;
+mod transfer;
 
 pub use client::Access;
 pub use client::Breaker;
 pub use client::Client;
-pub use client::Transfer;
 pub use dialogue::FtpFault;
 pub use limits::Limits;
 pub use limits::Login;
@@ -35,3 +35,4 @@ pub use protocol::Ftp;
 pub use server::Server;
 pub use server::Serving;
 pub(crate) use source::scramble;
+pub use transfer::Transfer;

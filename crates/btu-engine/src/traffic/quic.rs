@@ -388,3 +388,6 @@ const MOST_STREAMS: u32 = 1000;
 const PAUSE: Nanos = Nanos::from_millis(20);
 /// When a socket without room is tried again.
 const FULL: Nanos = Nanos::from_millis(1);
+
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,7 @@ mod dialogue;
 mod peers;
 mod places;
 mod raw;
+mod slow;
 
 use std::collections::HashSet;
 use std::net::IpAddr;
@@ -55,7 +56,7 @@ fn receive_all(transfer: Transfer) -> Vec<u8> {
     all
 }
 
-fn send_all(transfer: Transfer, bytes: &[u8]) {
+fn send_all(mut transfer: Transfer, bytes: &[u8]) {
     let mut rest = bytes;
     while !rest.is_empty() {
         let sent = transfer.send(rest).unwrap();
@@ -131,7 +132,7 @@ fn ipv6_works_too() {
 fn two_sessions_transfer_at_once() {
     let server = server();
     let (mut one, mut two) = (client(&server), client(&server));
-    let (up, down) = (one.store("/up").unwrap(), two.retrieve("/random/300000").unwrap());
+    let (mut up, down) = (one.store("/up").unwrap(), two.retrieve("/random/300000").unwrap());
     // Both data connections are open now, and each moves while the other waits.
     let bytes = content(200_000);
     let mut space = vec![0; 65536];
@@ -210,7 +211,7 @@ fn a_dropped_server_leaves_no_thread_and_no_connection() {
     let mut clients: Vec<Client> = (0..3).map(|_| client(&server)).collect();
     // One idle, one that has announced a data connection, one in the middle of a transfer.
     let down = clients[0].retrieve("/zero/1000000000000").unwrap();
-    let up = clients[1].store("/kept").unwrap();
+    let mut up = clients[1].store("/kept").unwrap();
     assert_eq!(threads_of(address), 4);
     drop(server);
     // A thread that was joined may still be listed for a moment: the kernel takes it away itself.
@@ -228,7 +229,7 @@ fn a_store_that_is_full_says_so_and_goes_on() {
     serving.limits.store = Bytes::new(1 << 20);
     let server = Server::start(serving).unwrap();
     let mut client = client(&server);
-    let transfer = client.store("/big").unwrap();
+    let mut transfer = client.store("/big").unwrap();
     let bytes = content(2 << 20);
     let mut rest = &bytes[..];
     while let Ok(sent @ 1..) = transfer.send(rest) {

@@ -1,8 +1,11 @@
 //! Flows over QUIC on loopback: what is true of streams of the kernel is true of those of a library.
 
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
+use std::time::Duration;
 
 use btu_core::cell::Role;
 use btu_core::sample::Outcome;
@@ -11,6 +14,7 @@ use btu_core::traffic::analysis::figures::Figures;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::Party;
+use btu_engine::Place;
 use btu_engine::traffic::Carrier;
 use btu_engine::traffic::Dialogue;
 use btu_engine::traffic::Flow;
@@ -20,8 +24,12 @@ use btu_engine::traffic::QuicSettings;
 use btu_engine::traffic::converse;
 use btu_engine::traffic::run;
 use btu_engine::traffic::run_seen;
+use btu_sys::namespace::NetNs;
+use btu_sys::socket::Settings;
 
+use crate::isolated::isolated;
 use crate::local::party;
+use crate::skip;
 use crate::traffic::carry;
 use crate::traffic::dialogue;
 use crate::traffic::flow;
@@ -102,6 +110,45 @@ fn quic_flows_go_on_beside_each_other_in_both_directions_and_begin_when_they_sho
             assert_eq!(figures.delivered_bytes.count(), 60_000, "{number}");
         }
     }
+}
+
+/// The system refuses each packet for a while, as where a route is exchanged: TCP goes on after that, and so does QUIC.
+#[test]
+fn a_quic_stream_outlives_a_time_without_a_route() {
+    isolated("traffic_quic::a_quic_stream_outlives_a_time_without_a_route", || {
+        if !skip::installed("ip") {
+            skip!("program missing: ip");
+        }
+        let net = Arc::new(NetNs::create().unwrap());
+        let ip = |words: &str| {
+            let mut command = Command::new("ip");
+            let outcome = net.inside(|| command.args(words.split(' ')).status());
+            assert!(outcome.unwrap().unwrap().success(), "{words}");
+        };
+        ip("link set lo up");
+        let parties = [Role::Test, Role::Active].map(|role| Party {
+            place: Place { role, net: Some(Arc::clone(&net)), ..Place::here(role) },
+            ..party(role)
+        });
+        let time = Nanos::from_secs(1);
+        let tcp = Carrier::Tcp(Settings::default());
+        let flows = [quic(), tcp]
+            .map(|one| flow(one, train(3000, Nanos::from_millis(10), 100, Nanos::ZERO), time));
+        let job = Job { linger: Nanos::from_secs(5), ..job(&parties, &flows) };
+        let ends = thread::scope(|scope| {
+            let ends = scope.spawn(|| run(&job).unwrap().flows);
+            thread::sleep(Duration::from_millis(400));
+            ip("route replace unreachable 127.0.0.1 table local");
+            thread::sleep(Duration::from_millis(200));
+            ip("route replace local 127.0.0.1 dev lo table local");
+            ends.join().unwrap()
+        });
+        for end in ends {
+            assert_eq!(end.outcome, Outcome::Complete);
+            let figures = Figures::of(&end.trace);
+            assert_eq!((figures.blocks.sent, figures.delivered_bytes.count()), (100, 300_000));
+        }
+    });
 }
 
 /// A queue that is left is no reason to wait for it, and one that was interrupted says so.

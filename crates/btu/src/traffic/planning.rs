@@ -7,6 +7,8 @@ use anyhow::anyhow;
 use btu_core::cell::Role;
 use btu_core::journal::file;
 use btu_core::link::ChainSpec;
+use btu_core::link::LinkError;
+use btu_core::link::Reader;
 use btu_core::traffic::Scenario;
 use btu_core::traffic::Test;
 use btu_core::traffic::plan::Cell;
@@ -49,7 +51,24 @@ fn stored(file: &Path) -> Result<Plan, Failure> {
     } else {
         "a plan of this verb says verb = \"traffic\"; see --dry-run"
     };
-    Plan::stored(&name, &text).map_err(|cause| Failure::usage(cause).hint(hint))
+    let plan = Plan::stored(&name, &text).map_err(|cause| Failure::usage(cause).hint(hint))?;
+    let links = plan.cells.iter().filter_map(|cell| cell.link.as_ref()).chain(&plan.link);
+    links.flat_map(|link| [&link.up, &link.down]).try_for_each(|texts| held(texts).map(drop))?;
+    Ok(plan)
+}
+
+/// The chain of a plan, which is all that a measurement of it needs, here, elsewhere and when it is gone on with: no
+/// file that an element names goes with it.
+fn held<T: AsRef<str>>(texts: &[T]) -> Result<ChainSpec, Failure> {
+    ChainSpec::as_given(texts, &Reader::PLAN).map_err(|cause| match cause {
+        LinkError::File { text, .. } => {
+            let cause = anyhow!("link \"{text}\": a measurement of traffic keeps no file beside its plan");
+            Failure::usage(cause).hint(
+                "write a rate in the place of a trace, a pattern k@n/P in that of a list; btu link takes the file",
+            )
+        }
+        cause => Failure::usage(anyhow!("link: {cause}")),
+    })
 }
 
 fn of_scenario(args: &FileArgs, file: &Path) -> Result<Plan, Failure> {
@@ -129,9 +148,7 @@ fn own_link(file: &Path, scenario: &Scenario) -> Result<Option<Link>, Failure> {
         [] => Ok(None),
         [only] => {
             let parts: Vec<&str> = only.split(';').collect();
-            let chain = ChainSpec::as_given(&parts, &btu_core::link::Reader::PLAN)
-                .map_err(|cause| Failure::usage(anyhow!("link \"{only}\": {cause}")))?;
-            let texts = chain.texts();
+            let texts = held(&parts)?.texts();
             let wire = "ethernet".to_owned();
             Ok(Some(Link { up: texts.clone(), down: texts, wire }))
         }
@@ -143,8 +160,9 @@ impl PathArgs {
     /// The link of the options; `None` without an element.
     pub(super) fn link(&self) -> Result<Option<Link>, Failure> {
         let elements = chains(&self.elements, &self.wire)?;
-        let link =
-            Link { up: elements.up.texts(), down: elements.down.texts(), wire: self.wire.clone() };
+        let [up, down] = [elements.up.texts(), elements.down.texts()];
+        held(&up).and_then(|_| held(&down))?;
+        let link = Link { up, down, wire: self.wire.clone() };
         Ok((!link.up.is_empty() || !link.down.is_empty()).then_some(link))
     }
 }

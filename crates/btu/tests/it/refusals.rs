@@ -214,3 +214,42 @@ fn a_word_that_is_not_utf_8_is_named_with_its_place() {
     let (code, told) = words(&[b"report", b"\xff"]);
     assert!(code == Some(2) && told.contains("No such file") && !told.contains("UTF-8"), "{told}");
 }
+
+/// A file does not go with the result, which is gone on with and copied: known before anything is made.
+#[test]
+fn a_link_element_that_names_a_file_is_refused_by_every_measurement_of_traffic() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("line"), "1\n2\n5\n").unwrap();
+    let scenario = "[[cluster]]\nname = \"c\"\n[[cluster.test]]\nname = \"t\"\npath = \"test -> active\"\n\
+         transport = \"tcp\"\ntype = \"full(blocksize=16 KiB, duration=1 s)\"\n";
+    let own = format!("{scenario}link = \"drop list line; delay 1ms\"\n");
+    std::fs::write(folder.path().join("s.toml"), scenario).unwrap();
+    std::fs::write(folder.path().join("own.toml"), own).unwrap();
+    let plan = told_out(folder.path(), &["traffic", "s.toml", "--rate", "1Mbit/s", "--dry-run"]);
+    let plan = plan.replace("\"rate 1Mbit/s", "\"trace line");
+    std::fs::write(folder.path().join("plan.toml"), plan).unwrap();
+    for (args, element) in [
+        (&["sweep", "--trace", "line"][..], "trace line queue 100ms"),
+        (&["method", "rfc2544", "--drop", "list line"], "drop list line"),
+        (&["qos", "--up", "drop list line"], "drop list line"),
+        (&["s.toml", "--chain", "trace line once"], "trace line once queue 100ms"),
+        (&["own.toml"], "drop list line"),
+        (&["--plan", "plan.toml"], "trace line queue"),
+    ] {
+        for more in [&["--out", "out"][..], &["--dry-run"]] {
+            let (code, said) = told(folder.path(), &[&["traffic"], args, more].concat());
+            assert_eq!(code, Some(2), "{args:?}: {said}");
+            assert!(said.contains(&format!("link \"{element}")), "{said}");
+            assert!(said.contains("keeps no file beside its plan"), "{said}");
+            assert!(said.contains("btu link takes the file"), "{said}");
+            assert!(!folder.path().join("out").exists(), "{args:?}");
+        }
+    }
+}
+
+/// What `btu ARGS` printed.
+fn told_out(folder: &Path, args: &[&str]) -> String {
+    let output = btu().current_dir(folder).args(args).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}

@@ -2,7 +2,6 @@
 
 use std::net::SocketAddr;
 use std::net::TcpStream;
-use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::MutexGuard;
@@ -18,8 +17,8 @@ use super::dialogue::Dialogue;
 use super::dialogue::FtpFault;
 use super::dialogue::named;
 use super::sockets::Sockets;
+use super::transfer::Transfer;
 use crate::error::EngineError;
-use crate::transport::retried;
 
 /// How to reach a server, and as whom.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +31,7 @@ pub struct Access {
     pub password: String,
     /// Socket options of the data connections.
     pub sockets: Settings,
-    /// How long the server may stay silent.
+    /// How long the server may stay silent, while nothing of what is sent to it arrives.
     pub patience: Duration,
 }
 
@@ -47,22 +46,6 @@ pub struct Client {
 /// Ends a client from any thread: what it waits for fails at once, and so does all it tries later.
 #[derive(Clone, Debug)]
 pub struct Breaker(Arc<Sockets>);
-
-/// A file on its way. Dropped unfinished, it is abandoned; the server's last word on it is lost.
-#[derive(Debug)]
-pub struct Transfer {
-    /// Goes before the word on it is waited for.
-    data: Arc<TcpStream>,
-    last_word: LastWord,
-    name: String,
-}
-
-/// What the server has still to say about a transfer.
-#[derive(Debug)]
-struct LastWord {
-    dialogue: Arc<Mutex<Dialogue>>,
-    is_heard: bool,
-}
 
 impl Access {
     /// As an anonymous user, with the system's own socket options.
@@ -91,16 +74,19 @@ impl Client {
 
     /// Begins to receive the file `name`.
     pub fn retrieve(&mut self, name: &str) -> Result<Transfer, EngineError> {
-        self.transfer("RETR", name)
+        let data = self.data(&format!("RETR {name}"))?;
+        Ok(Transfer::here(data, &self.dialogue, name))
     }
 
     /// Begins to send the file `name`.
     pub fn store(&mut self, name: &str) -> Result<Transfer, EngineError> {
-        self.transfer("STOR", name)
+        let data = self.data(&format!("STOR {name}"))?;
+        Transfer::there(data, &self.dialogue, name, self.access.patience)
     }
 
-    /// EPSV is the only form that works for both families, and it names no address to be fooled with.
-    fn transfer(&self, verb: &str, name: &str) -> Result<Transfer, EngineError> {
+    /// The data connection of a command. EPSV is the only form that works for both families, and it names no address
+    /// to be fooled with.
+    fn data(&self, command: &str) -> Result<Arc<TcpStream>, EngineError> {
         let mut dialogue = held(&self.dialogue);
         let passive = dialogue.ask("EPSV", &[Class::Done])?;
         let unread = || named("EPSV")(FtpFault::Answer(passive.text.clone()));
@@ -108,9 +94,8 @@ impl Client {
         let address = SocketAddr::new(self.access.server.ip(), port);
         let Access { sockets, patience, .. } = &self.access;
         let data = connected(address, sockets, *patience, &self.sockets)?;
-        dialogue.ask(&format!("{verb} {name}"), &[Class::Begun])?;
-        let last_word = LastWord { dialogue: Arc::clone(&self.dialogue), is_heard: false };
-        Ok(Transfer { data, last_word, name: name.to_owned() })
+        dialogue.ask(command, &[Class::Begun])?;
+        Ok(data)
     }
 
     /// The size of the file `name`.
@@ -154,48 +139,6 @@ impl Breaker {
     }
 }
 
-impl Transfer {
-    /// Receives at most `space`, in one call; 0 is the end of the file.
-    pub fn receive(&self, space: &mut [u8]) -> Result<usize, EngineError> {
-        let received = retried(|| socket::recv(self.data.as_fd(), space));
-        received.map_err(EngineError::peer(format!("ftp receive {}", self.name)))
-    }
-
-    /// Sends at most `bytes`, in one call.
-    pub fn send(&self, bytes: &[u8]) -> Result<usize, EngineError> {
-        let sent = retried(|| socket::send(self.data.as_fd(), bytes));
-        sent.map_err(EngineError::peer(format!("ftp send {}", self.name)))
-    }
-
-    /// Bytes that were sent and that the server may not have yet.
-    pub fn unacknowledged(&self) -> Result<Bytes, EngineError> {
-        Ok(Bytes::new(socket::unacknowledged(&self.data)?))
-    }
-
-    /// Ends the file and waits until the server says that it has all of it, or gave all of it.
-    pub fn finish(self) -> Result<(), EngineError> {
-        let Self { data, last_word, name } = self;
-        // The connection ends with its last descriptor.
-        drop(data);
-        last_word.hear(&name)
-    }
-}
-
-impl LastWord {
-    fn hear(mut self, name: &str) -> Result<(), EngineError> {
-        self.is_heard = true;
-        held(&self.dialogue).reply(&format!("completion of {name}"), &[Class::Done]).map(drop)
-    }
-}
-
-impl Drop for LastWord {
-    fn drop(&mut self) {
-        if !self.is_heard {
-            held(&self.dialogue).abandon();
-        }
-    }
-}
-
 /// A connection of the client, which its breaker can end.
 fn connected(
     address: SocketAddr,
@@ -221,6 +164,6 @@ fn log_in(dialogue: &mut Dialogue, access: &Access) -> Result<(), EngineError> {
 }
 
 /// Nothing in a dialogue is half done where a thread panicked: its next reply is not the one that is waited for.
-fn held(dialogue: &Mutex<Dialogue>) -> MutexGuard<'_, Dialogue> {
+pub(super) fn held(dialogue: &Mutex<Dialogue>) -> MutexGuard<'_, Dialogue> {
     dialogue.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -144,6 +144,8 @@ pub(super) struct Patience<'a> {
     /// Slices without a byte, of at most so many.
     slices: u128,
     most: u128,
+    /// What the client had not acknowledged at the last look.
+    left: u64,
     /// Calls since the last look at the clock.
     calls: u32,
     looked: Instant,
@@ -152,15 +154,19 @@ pub(super) struct Patience<'a> {
 impl<'a> Patience<'a> {
     pub(super) fn of(limits: &Limits, control: &'a TcpStream, moved: &'a AtomicU64) -> Self {
         let most = limits.data_idle.as_nanos().div_ceil(SLICE.as_nanos());
-        Self { control, moved, slices: 0, most, calls: 0, looked: Instant::now() }
+        Self { control, moved, slices: 0, most, left: 0, calls: 0, looked: Instant::now() }
     }
 
     /// Makes a call again for as long as nothing came of it and there is hope.
-    fn wait(&mut self, mut call: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
+    fn wait(
+        &mut self,
+        data: &TcpStream,
+        mut call: impl FnMut() -> io::Result<usize>,
+    ) -> io::Result<usize> {
         self.slices = 0;
         loop {
             match retried(&mut call) {
-                Err(cause) if cause.kind() == io::ErrorKind::WouldBlock && self.has_hope() => {}
+                Err(cause) if cause.kind() == io::ErrorKind::WouldBlock && self.has_hope(data) => {}
                 Ok(count) => {
                     self.moved.fetch_add(u64::try_from(count).unwrap_or(0), Ordering::Relaxed);
                     let called_off = || io::ErrorKind::ConnectionAborted.into();
@@ -171,8 +177,11 @@ impl<'a> Patience<'a> {
         }
     }
 
-    fn has_hope(&mut self) -> bool {
-        self.slices += 1;
+    /// A full send buffer has room for a call only once a good part of it has arrived: until then that counts.
+    fn has_hope(&mut self, data: &TcpStream) -> bool {
+        let left = socket::unacknowledged(data).unwrap_or(self.left);
+        self.slices = if left < self.left { 0 } else { self.slices + 1 };
+        self.left = left;
         self.slices < self.most && !is_abandoned(self.control)
     }
 
@@ -211,7 +220,7 @@ pub(super) fn send(
 ) -> io::Result<()> {
     while let Some(mut rest) = source.chunk() {
         while !rest.is_empty() {
-            let sent = patience.wait(|| socket::send(data.as_fd(), rest))?;
+            let sent = patience.wait(data, || socket::send(data.as_fd(), rest))?;
             rest = &rest[sent..];
         }
     }
@@ -226,7 +235,7 @@ pub(super) fn receive(
 ) -> Result<(), Broken> {
     loop {
         let space = sink.space().map_err(Broken::Store)?;
-        let received = patience.wait(|| socket::recv(data.as_fd(), space));
+        let received = patience.wait(data, || socket::recv(data.as_fd(), space));
         match received.map_err(Broken::Connection)? {
             0 => return Ok(()),
             count => sink.filled(count),

@@ -8,6 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::time::Instant;
 
+use btu_sys::exchange;
+use btu_sys::exchange::Ready;
+
 use super::limits::LINE;
 use super::line::Line;
 use super::line::Lines;
@@ -81,6 +84,14 @@ impl Dialogue {
     /// The reply to what was said before.
     pub(super) fn reply(&mut self, to: &str, classes: &[Class]) -> Result<Heard, EngineError> {
         self.hear().and_then(|heard| heard.of(classes)).map_err(named(to))
+    }
+
+    /// Whether there is something to hear: at once, or within `longest`.
+    pub(super) fn has_word(&self, longest: Duration) -> io::Result<bool> {
+        if self.lines.is_empty() {
+            return exchange::poll(self.control.as_fd(), Ready::Read, Some(longest));
+        }
+        Ok(true)
     }
 
     /// What a server says by itself. One that is not ready yet says that first (RFC 959, 5.4), and not for ever.

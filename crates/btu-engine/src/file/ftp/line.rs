@@ -33,6 +33,11 @@ impl Lines {
         Self { space: vec![0; limit.max(2)].into(), start: 0, end: 0 }
     }
 
+    /// Whether all that arrived is used up.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.start == self.end
+    }
+
     /// The next line, from the connection as far as it did not arrive before.
     pub(super) fn next(&mut self, control: BorrowedFd<'_>) -> io::Result<Line<'_>> {
         self.next_from(|space| retried(|| socket::recv(control, space)))

@@ -64,7 +64,7 @@ impl Session for Client {
     }
 
     fn put(&mut self, name: &str, source: &mut dyn Read) -> Result<Bytes, EngineError> {
-        let transfer = self.store(name)?;
+        let mut transfer = self.store(name)?;
         let (mut space, mut total) = (vec![0; BUFFER], Bytes::ZERO);
         loop {
             let read = retried(|| source.read(&mut space));
