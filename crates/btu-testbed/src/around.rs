@@ -15,6 +15,7 @@ use btu_sys::netlink::Mac;
 use btu_sys::netlink::Netlink;
 use btu_sys::netlink::VethEnd;
 
+use crate::offload;
 use crate::sysctls;
 
 mod family;
@@ -203,6 +204,7 @@ impl Around {
             let inner = VethEnd { namespace: &self.wire, name: port, mac: inner_mac, mtu };
             add_patiently(&mut netlink, &outer, &inner)
                 .map_err(|cause| self.taken_or(end, cause))?;
+            offload::restrain(namespace, &device);
             let link = netlink.link(port).map_err(at(end))?;
             netlink.set_up(link.index).map_err(at(end))?;
         }
