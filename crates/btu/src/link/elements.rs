@@ -44,7 +44,12 @@ impl Files {
 
 /// Reads the options; contradictions and illegal values are usage failures.
 pub(crate) fn elements(args: &LinkArgs) -> Result<Elements, Failure> {
-    chains(&args.elements, &args.wire)
+    let elements = chains(&args.elements, args.wire.as_deref().unwrap_or("ethernet"))?;
+    let has_line = [&elements.up, &elements.down].into_iter().any(|chain| chain.rate().is_some());
+    if args.wire.is_some() && !has_line {
+        return Err(Failure::usage(anyhow!("--wire: it belongs to --rate or --trace")));
+    }
+    Ok(elements)
 }
 
 /// The same for any verb that has these options.

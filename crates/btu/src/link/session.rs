@@ -86,7 +86,10 @@ impl Session {
         }
         // Init is a copy of this process, so it comes before the emulator's threads.
         let programs = programs(args, command, &network);
-        let files = files(args.surroundings.net, &targets, &network);
+        let hosts = reach::hosts_file(&targets, &network.around);
+        let nameless = hosts.as_ref().err();
+        let notes = nameless.map(|cause| reach::without_names(&targets, &network.around, cause));
+        let files = files(args.surroundings.net, hosts.ok().flatten(), &network);
         let compartment = Compartment::create(&programs, &files).map_err(Failure::environment)?;
         let signals = SignalQueue::open().map_err(|cause| {
             Failure::environment(anyhow!(cause).context("queue the signals of this process"))
@@ -102,7 +105,7 @@ impl Session {
             command: command.first().map_or_else(String::new, |name| name.display().to_string()),
             reached: targets,
             far: args.surroundings.far.clone(),
-            notes: Vec::new(),
+            notes: notes.unwrap_or_default(),
         })
     }
 
@@ -319,8 +322,7 @@ fn variables(network: &Network, own_server: bool) -> Vec<(OsString, Option<OsStr
 }
 
 /// Files that would mean something else behind the link.
-fn files(net: Net, targets: &[Target], network: &Network) -> Vec<ReplacedFile> {
-    let hosts = reach::hosts_file(targets, &network.around);
+fn files(net: Net, hosts: Option<ReplacedFile>, network: &Network) -> Vec<ReplacedFile> {
     let content = resolver::behind_link(net, network.around.depth().far());
     let resolver = content.map(|content| ReplacedFile {
         path: resolver::RESOLV_CONF.into(),
