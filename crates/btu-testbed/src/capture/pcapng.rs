@@ -6,6 +6,7 @@
 use std::io;
 use std::io::Write;
 
+use btu_core::capture::FLIPPED;
 use btu_core::capture::Heading;
 use btu_core::capture::Interface;
 use btu_core::capture::LinkType;
@@ -68,7 +69,7 @@ fn remark(record: &Record) -> Option<&'static str> {
         Fate::Dropped => Some(Remark::Dropped.text()),
         Fate::Managed => Some(Remark::Managed.text()),
         Fate::QueueFull => Some(Remark::QueueFull.text()),
-        Fate::Held | Fate::Passed => record.is_broken.then_some(BROKEN),
+        Fate::Held | Fate::Passed => record.is_broken.then_some(FLIPPED),
     }
 }
 
@@ -79,7 +80,5 @@ impl Capture {
     }
 }
 
-/// Whoever follows a connection takes such a packet for one that came; what is shown are the headers as they were sent.
-const BROKEN: &str = "a bit flipped by the emulated link";
 /// Packets made before they are written.
 const PACKETS_AT_ONCE: usize = 1000;
