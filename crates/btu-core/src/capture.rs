@@ -17,7 +17,9 @@ mod tests;
 use crate::units::Nanos;
 
 pub use error::CaptureError;
+pub use remark::FLIPPED;
 pub use remark::Remark;
+pub use remark::own_words;
 pub use write::PcapNg;
 
 /// One packet: when it passed, how long it was, and its first bytes.

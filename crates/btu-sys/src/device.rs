@@ -1,4 +1,4 @@
-//! What a network device says of itself: its MTU, and the questions of ethtool that need no root.
+//! What a network device says of itself, its MTU and the answers of ethtool that need no root, and what it does for the stack.
 //!
 //! A device is looked up in the network namespace of the thread that opened the connection.
 
@@ -185,6 +185,22 @@ impl Devices {
         Ok(known.map(of).collect())
     }
 
+    /// Has a device leave these to the stack. Those that it has not, or that cannot be switched, stay as they are.
+    pub fn switch_off(&self, device: &str, features: &[&str]) -> io::Result<()> {
+        let names = self.feature_names(device)?;
+        let blocks = names.len().div_ceil(32);
+        // `struct ethtool_sfeatures`: for 32 features each a word of those that are meant, and one of
+        // those among them that are to be on.
+        let mut words = vec![0_u32; 2 + 2 * blocks];
+        words[0] = ETHTOOL_SFEATURES;
+        words[1] = u32::try_from(blocks).map_err(io::Error::other)?;
+        let meant = |(_, name): &(usize, String)| features.contains(&name.as_str());
+        for (place, _) in names.into_iter().enumerate().filter(meant) {
+            words[2 + place / 32 * 2] |= 1 << (place % 32);
+        }
+        self.ask(device, &mut words)
+    }
+
     /// The names of all features that this kernel knows, by their number.
     fn feature_names(&self, device: &str) -> io::Result<Vec<String>> {
         // `struct ethtool_sset_info`: a mask of 64 bits, then the length of each set.
@@ -262,6 +278,7 @@ const ETHTOOL_GPAUSEPARAM: u32 = 0x12;
 const ETHTOOL_GSTRINGS: u32 = 0x1b;
 const ETHTOOL_GSSET_INFO: u32 = 0x37;
 const ETHTOOL_GFEATURES: u32 = 0x3a;
+const ETHTOOL_SFEATURES: u32 = 0x3b;
 const ETHTOOL_GCHANNELS: u32 = 0x3c;
 const ETH_SS_FEATURES: u32 = 4;
 /// Places in a block of features.

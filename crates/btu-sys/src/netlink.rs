@@ -233,6 +233,11 @@ impl Netlink {
         self.acknowledged(what, 0, &message::up(link))
     }
 
+    /// Takes a link away, and of a veth pair both ends. Their names are free when this returns.
+    pub fn remove(&mut self, link: u32) -> Result<()> {
+        self.acknowledged(|| format!("remove link {link}"), 0, &message::removed(link))
+    }
+
     /// Limits how many segments TCP may hand to a link at once (`gso_max_segs`); 1 leaves no segmentation
     /// to the link.
     pub fn set_most_segments(&mut self, link: u32, segments: u32) -> Result<()> {

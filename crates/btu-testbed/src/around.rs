@@ -5,6 +5,9 @@ use std::io;
 use std::net::Ipv4Addr;
 use std::net::Ipv6Addr;
 use std::net::UdpSocket;
+use std::thread;
+use std::time::Duration;
+use std::time::Instant;
 
 use btu_sys::namespace::NamespaceError;
 use btu_sys::namespace::NetNs;
@@ -12,6 +15,7 @@ use btu_sys::netlink::Mac;
 use btu_sys::netlink::Netlink;
 use btu_sys::netlink::VethEnd;
 
+use crate::offload;
 use crate::sysctls;
 
 mod family;
@@ -35,10 +39,12 @@ pub enum FarEnd {
     Here,
 }
 
-/// The namespaces and devices of one link. They go with the last descriptor.
+/// The namespaces and devices of one link. They go with the last descriptor, and the far end's device
+/// in the namespace of an enclosing link when this is dropped.
 #[derive(Debug)]
 pub struct Around {
     depth: Depth,
+    far_end: FarEnd,
     near: NetNs,
     wire: NetNs,
     far: NetNs,
@@ -136,7 +142,7 @@ impl Around {
         };
         let ipv6 = mtu >= LEAST_OF_IPV6 && near.inside(sysctls::has_ipv6)?;
         let families = Family::all(depth, ipv6);
-        let around = Self { depth, near, wire, far: far_ns, families };
+        let around = Self { depth, far_end: far, near, wire, far: far_ns, families };
         around.set_rules(far)?;
         around.add_devices(mtu)?;
         around.address_near()?;
@@ -196,7 +202,9 @@ impl Around {
             let outer = VethEnd { namespace, name: &device, mac, mtu };
             let inner_mac = self.depth.mac(number + 0x10);
             let inner = VethEnd { namespace: &self.wire, name: port, mac: inner_mac, mtu };
-            netlink.add_veth(&outer, &inner).map_err(|cause| self.taken_or(end, cause))?;
+            add_patiently(&mut netlink, &outer, &inner)
+                .map_err(|cause| self.taken_or(end, cause))?;
+            offload::restrain(namespace, &device);
             let link = netlink.link(port).map_err(at(end))?;
             netlink.set_up(link.index).map_err(at(end))?;
         }
@@ -265,6 +273,24 @@ impl Around {
         let exists = source.kind() == io::ErrorKind::AlreadyExists;
         if exists { AroundError::Taken(self.depth) } else { AroundError::End { end, source } }
     }
+
+    /// A veth pair goes with either end; this one is in a namespace that is ours alone.
+    fn remove_far_device(&self) -> btu_sys::Result<()> {
+        let mut netlink = Netlink::open(&self.wire)?;
+        let link = netlink.link(FAR_PORT)?.index;
+        netlink.remove(link)
+    }
+}
+
+impl Drop for Around {
+    /// The kernel takes a namespace away some time after its last descriptor (`cleanup_net` is a work queue), and
+    /// until then its device keeps a name in the namespace around, where the next link wants it.
+    fn drop(&mut self) {
+        if self.far_end == FarEnd::Here {
+            // Where this is refused, the kernel does it later and the next link waits.
+            let _ = self.remove_far_device();
+        }
+    }
 }
 
 impl fmt::Display for Depth {
@@ -280,6 +306,26 @@ fn up(netlink: &mut Netlink, device: &str) -> btu_sys::Result<u32> {
     let link = netlink.link(device)?.index;
     netlink.set_up(link)?;
     Ok(link)
+}
+
+/// Adds a pair, and waits where a name is taken: what a killed link has left goes by itself.
+fn add_patiently(
+    netlink: &mut Netlink,
+    outer: &VethEnd<'_>,
+    inner: &VethEnd<'_>,
+) -> btu_sys::Result<()> {
+    let begin = Instant::now();
+    loop {
+        match netlink.add_veth(outer, inner) {
+            Err(cause)
+                if cause.kind() == io::ErrorKind::AlreadyExists
+                    && begin.elapsed() < LEFTOVER_PATIENCE =>
+            {
+                thread::sleep(LEFTOVER_POLL);
+            }
+            result => return result,
+        }
+    }
 }
 
 fn inside(
@@ -298,6 +344,9 @@ fn at(end: &'static str) -> impl Fn(btu_sys::Error) -> AroundError {
 pub const NEAR_PORT: &str = "near";
 /// The emulator's device towards the far end.
 pub const FAR_PORT: &str = "far";
+/// How long the device of a link that was killed may stay; the kernel took up to some tenths of a second.
+const LEFTOVER_PATIENCE: Duration = Duration::from_secs(2);
+const LEFTOVER_POLL: Duration = Duration::from_millis(10);
 /// Bytes from the IP header on that every device with an IPv6 address must take (RFC 8200, 5).
 const LEAST_OF_IPV6: u32 = 1280;
 

@@ -52,6 +52,10 @@ pub struct Record {
     pub from: End,
     /// What became of it.
     pub fate: Fate,
+    /// Whether the link made it: its sender knows of one packet, its receiver gets two.
+    pub is_copy: bool,
+    /// Whether a bit of it was flipped. Its fields are those that its sender wrote.
+    pub is_broken: bool,
 }
 
 /// An end of a link.
@@ -127,6 +131,7 @@ impl Capture {
         let mut all: Vec<Seen<'_>> = self
             .records
             .iter()
+            .filter(|record| !(record.is_copy && record.from == end))
             .map(|record| Seen { at: seen(record), record })
             .filter(|seen| seen.at < self.full_since.unwrap_or(NEVER))
             .collect();
@@ -242,14 +247,27 @@ impl Recorder {
             flags: flags_of(tcp.flags, index, shape.count),
             from: self.from,
             fate: Fate::Held,
+            is_copy: false,
+            is_broken: false,
         }));
         Some(first)
     }
 
-    /// Some wire packets of a frame were handed on.
-    pub(crate) fn released(&mut self, wire: Range<usize>, at: Nanos) {
-        for record in self.capture.records.get_mut(wire).unwrap_or_default() {
-            (record.release, record.fate) = (at, Fate::Passed);
+    /// Some wire packets of a frame were handed on, with a flipped bit or as they came; again, where they were
+    /// duplicated.
+    pub(crate) fn released(&mut self, wire: Range<usize>, at: Nanos, is_broken: bool) {
+        let capture = &mut self.capture;
+        for index in wire {
+            let Some(record) = capture.records.get_mut(index) else { return };
+            let is_copy = record.fate == Fate::Passed;
+            let passed = Record { release: at, fate: Fate::Passed, is_copy, is_broken, ..*record };
+            if !is_copy {
+                *record = passed;
+            } else if capture.records.len() < self.limit {
+                capture.records.push(passed);
+            } else {
+                capture.lost += 1;
+            }
         }
     }
 

@@ -26,6 +26,7 @@ use crate::backend::Emulator;
 use crate::backend::LinkPorts;
 use crate::backend::Order;
 use crate::capture::Capture;
+use crate::offload;
 use crate::sysctls;
 
 /// Where a front is.
@@ -124,6 +125,7 @@ fn join(site: &Site<'_>, net: &NetNs, wire: &NetNs) -> btu_sys::Result<()> {
     host.add_macvlan(&end(wire, OUTER, mac), device.index)?;
     let inner_mac = Mac([mac.0[0], b'w', mac.0[2], mac.0[3], mac.0[4], mac.0[5]]);
     host.add_veth(&end(wire, INNER, inner_mac), &end(net, DATA, mac))?;
+    offload::restrain(net, DATA);
     let mut wired = Netlink::open(wire)?;
     for name in [OUTER, INNER] {
         let link = wired.link(name)?.index;

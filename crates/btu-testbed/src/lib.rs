@@ -10,6 +10,7 @@ pub mod capture;
 pub mod check;
 pub mod front;
 pub mod local;
+mod offload;
 pub mod outside;
 pub mod segment;
 mod sysctls;

@@ -32,6 +32,7 @@ use session::Session;
 /// Runs the verb.
 pub(crate) fn link(args: &LinkArgs) -> Result<ExitCode, Failure> {
     let elements = elements::elements(args)?;
+    emulator::refuse_what_is_of_the_relay(args)?;
     emulator::cpus(&args.emulator)?;
     refuse_what_is_not_here(args)?;
     let command = command(args)?;

@@ -30,6 +30,15 @@ impl Remark {
     }
 }
 
+/// What the emulated link remarks on a packet that it handed on otherwise than it came. Whoever follows a connection
+/// takes it for one that came; its headers are those that were sent.
+pub const FLIPPED: &str = "a bit flipped by the emulated link";
+
+/// A comment of the emulated link's own, in its own words; of others no more than that they say "dropped".
+pub fn own_words(comment: &str) -> Option<&'static str> {
+    if comment == FLIPPED { Some(FLIPPED) } else { Remark::of(comment).map(Remark::text) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -41,5 +50,8 @@ mod tests {
         }
         assert_eq!(Remark::of("dropped"), Some(Remark::Dropped));
         assert_eq!(Remark::of("marked"), None);
+        assert_eq!((Remark::of(FLIPPED), own_words(FLIPPED)), (None, Some(FLIPPED)));
+        assert_eq!(own_words("dropped, I think"), Some(Remark::Dropped.text()));
+        assert_eq!(own_words("\u{1b}[2J"), None);
     }
 }

@@ -191,5 +191,8 @@ fn parse_list(words: &mut Words<'_>) -> Result<Selection, LinkError> {
             }
         }
     }
+    if positions.is_empty() {
+        return Err(words.error_at(here, format!("{file}: no position is in it")));
+    }
     Ok(Selection::List { file, positions: positions.into() })
 }

@@ -53,7 +53,8 @@ pub struct DirectionSample {
     pub late: u64,
     /// The constant delay that was asked for; `None` without a delay element.
     pub delay_asked_us: Option<f64>,
-    /// Achieved minus asked delay, signed, in microseconds.
+    /// Achieved minus asked delay, signed, in microseconds: from the moment when the chain lets a packet go to the end
+    /// of its send. What a line, its queue, `hold`, `jitter` or `reorder` add to the constant delay was asked, too.
     pub delay_error_us: Option<Quantiles>,
     /// How late packets were released after their due time, in microseconds.
     pub lateness_us: Option<Quantiles>,
@@ -113,6 +114,13 @@ pub struct VerificationSample {
     pub mismatches: Vec<String>,
 }
 impl DirectionSample {
+    /// True where no element holds one packet longer than another: what was achieved is the constant delay and its error.
+    pub fn delays_alike(&self) -> bool {
+        let alike = ["corrupt", "delay", "drop", "duplicate"];
+        let mut names = self.chain.iter().map(|element| element.split(' ').next());
+        names.all(|name| name.is_some_and(|name| alike.contains(&name)))
+    }
+
     /// True where the management of a queue drops, too.
     pub fn has_codel(&self) -> bool {
         self.chain.iter().any(|element| element.split(' ').any(|word| word == "codel"))

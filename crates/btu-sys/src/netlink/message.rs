@@ -56,6 +56,10 @@ pub(super) fn up(link: u32) -> Message {
     Message::new(libc::RTM_SETLINK, &[&link_header(link, UP)])
 }
 
+pub(super) fn removed(link: u32) -> Message {
+    Message::new(libc::RTM_DELLINK, &[&link_header(link, 0)])
+}
+
 pub(super) fn most_segments(link: u32, segments: u32) -> Message {
     changed(link, libc::IFLA_GSO_MAX_SEGS, segments)
 }
@@ -224,6 +228,7 @@ mod tests {
         assert_eq!(hex(&link_by_index(5)), "00000000 05000000 00000000 00000000");
         assert_eq!(hex(&up(5)), "00000000 05000000 01000000 01000000");
         let header = "00000000 05000000 00000000 00000000";
+        assert_eq!(hex(&removed(5)), header);
         assert_eq!(hex(&most_segments(5, 1)), format!("{header} 08002800 01000000"));
         assert_eq!(hex(&mtu(5, 9000)), format!("{header} 08000400 28230000"));
     }

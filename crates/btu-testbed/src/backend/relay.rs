@@ -277,12 +277,52 @@ fn complete((ports, [near, far]): (&LinkPorts, Counted), directions: &mut [Told]
 
 impl Told {
     /// What the device `from` dropped on the way in never reached the emulator; what `to` dropped on the
-    /// way out was refused by its other end.
+    /// way out was refused by its other end, and is told already where the call failed. Where a super-packet failed
+    /// that the device counted once, one silent drop may stay untold: the record is invalid by then.
     fn complete(&mut self, from: LinkCounters, to: LinkCounters) {
         self.sample.socket_drops += from.rx_dropped;
-        self.sample.send_errors += to.tx_dropped.saturating_sub(self.failed_sends);
+        self.sample.send_errors += to.tx_dropped.saturating_sub(self.known_refusals);
     }
 }
 
 /// Room for what arrives while a thread is not running.
 const BURST: Bytes = Bytes::new(64 << 20);
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use btu_sys::errno::EINVAL;
+    use btu_sys::errno::ENOBUFS;
+
+    use crate::segment::Vnet;
+
+    use super::meter::Counts;
+    use super::*;
+
+    /// The record's `send_errors` after sends that failed, where the device counted so many drops.
+    fn send_errors(failures: &[(i32, u8)], told: u64, tx_dropped: u64) -> u64 {
+        let mut counts = Counts::default();
+        for (errno, gso_type) in failures {
+            let vnet = Vnet { gso_type: *gso_type, ..Vnet::default() };
+            counts.failed(&io::Error::from_raw_os_error(*errno), vnet);
+        }
+        let sample = DirectionSample { send_errors: told, ..DirectionSample::default() };
+        let mut told = Told { sample, known_refusals: counts.known_refusals };
+        told.complete(LinkCounters::default(), LinkCounters { tx_dropped, ..Default::default() });
+        told.sample.send_errors
+    }
+
+    #[test]
+    fn a_frame_that_is_refused_counts_once_and_a_silent_drop_beside_it_counts() {
+        let (plain, large) = ((ENOBUFS, 0), (ENOBUFS, 1));
+        assert_eq!(send_errors(&[plain, plain], 2, 2), 2);
+        // Of 45 segments, which the device counted as two frames.
+        assert_eq!(send_errors(&[large], 45, 2), 45);
+        assert_eq!(send_errors(&[plain], 1, 4), 4);
+        // What the socket does not take never reaches the device.
+        assert_eq!(send_errors(&[(EINVAL, 0)], 1, 1), 2);
+        // Packets of an earlier run: nothing of this one failed.
+        assert_eq!(send_errors(&[plain, plain], 0, 2), 0);
+    }
+}

@@ -146,7 +146,7 @@ impl Scribe {
             let recorder = if head.is_outgoing { &mut self.down } else { &mut self.up };
             let at = Nanos::new(head.stamp_ns.saturating_add_signed(-self.wall_offset_ns));
             if let Some(first) = recorder.arrived(Vnet::default(), &shape, head.bytes, at) {
-                recorder.released(first..first + 1, at);
+                recorder.released(first..first + 1, at, false);
             }
         }
     }

@@ -6,6 +6,7 @@
 use std::io;
 use std::io::Write;
 
+use btu_core::capture::FLIPPED;
 use btu_core::capture::Heading;
 use btu_core::capture::Interface;
 use btu_core::capture::LinkType;
@@ -17,6 +18,7 @@ use btu_core::units::Nanos;
 use super::Capture;
 use super::End;
 use super::Fate;
+use super::Record;
 use super::Seen;
 
 /// Writes what this end of these links saw, in order of time. Tells how many packets that are.
@@ -57,17 +59,17 @@ fn packet(file: &mut PcapNg, capture: &Capture, interface: u32, seen: Seen<'_>, 
         heading: Some(if came { Heading::Inbound } else { Heading::Outbound }),
         original_bytes: capture.wire_bytes(seen.record),
         data: &capture.headers(seen.record),
-        comment: remark(seen.record.fate).map(Remark::text),
+        comment: remark(seen.record),
     });
 }
 
-/// What is remarked on a packet that the sender saw leave and nobody saw come.
-fn remark(fate: Fate) -> Option<Remark> {
-    match fate {
-        Fate::Dropped => Some(Remark::Dropped),
-        Fate::Managed => Some(Remark::Managed),
-        Fate::QueueFull => Some(Remark::QueueFull),
-        Fate::Held | Fate::Passed => None,
+/// What is remarked on a packet that the sender saw leave and nobody saw come, and on one that came otherwise than it left.
+fn remark(record: &Record) -> Option<&'static str> {
+    match record.fate {
+        Fate::Dropped => Some(Remark::Dropped.text()),
+        Fate::Managed => Some(Remark::Managed.text()),
+        Fate::QueueFull => Some(Remark::QueueFull.text()),
+        Fate::Held | Fate::Passed => record.is_broken.then_some(FLIPPED),
     }
 }
 

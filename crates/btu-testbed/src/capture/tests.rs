@@ -50,13 +50,13 @@ fn capture() -> Capture {
     let mut up = Recorder::new(End::Near, 10);
     let (vnet, shape, frame) = super_packet(1000, 2500, 1000);
     let base = up.arrived(vnet, &shape, &frame, millis(1)).unwrap();
-    up.released(base..base + 1, millis(6));
-    up.released(base + 2..base + 3, millis(6));
+    up.released(base..base + 1, millis(6), false);
+    up.released(base + 2..base + 3, millis(6), false);
     up.left(base..base + 3);
     let mut down = Recorder::new(End::Far, 10);
     let (vnet, shape, frame) = super_packet(77, 0, 1000);
     let base = down.arrived(vnet, &shape, &frame, millis(2)).unwrap();
-    down.released(base..base + 1, millis(7));
+    down.released(base..base + 1, millis(7), false);
     up.finish().joined(down.finish())
 }
 
@@ -80,7 +80,7 @@ fn a_capture_that_is_full_ends_in_both_directions_at_once() {
         for recorder in [&mut up, &mut down] {
             let (vnet, shape, frame) = super_packet(1000, 500, 1000);
             if let Some(base) = recorder.arrived(vnet, &shape, &frame, millis(at)) {
-                recorder.released(base..base + 1, millis(at + 1));
+                recorder.released(base..base + 1, millis(at + 1), false);
             }
         }
     }
@@ -203,7 +203,7 @@ fn a_file_holds_the_connections_of_the_test_and_no_byte_of_another_one() {
     for ends in [[own, far], [far, own]].into_iter().chain(others) {
         let (vnet, shape, frame) = between(ends, 1, 2500, 1000);
         let base = recorder.arrived(vnet, &shape, &frame, millis(1)).unwrap();
-        recorder.released(base..base + 3, millis(1));
+        recorder.released(base..base + 3, millis(1), false);
     }
     let whole = recorder.finish();
     assert_eq!(whole.records().len(), 18);
@@ -221,4 +221,25 @@ fn a_file_holds_the_connections_of_the_test_and_no_byte_of_another_one() {
     assert_eq!((found.connections.len(), found.traffic.segments), (1, 6));
     let none: &[Connection] = &[];
     assert_eq!(capture().of_connections(none).records(), []);
+}
+
+/// Sent once at 1 ms, it came at 6 ms, and its copy with a flipped bit at 8 ms.
+#[test]
+fn a_copy_reaches_the_receiver_alone_and_a_flipped_bit_is_remarked() {
+    let mut up = Recorder::new(End::Near, 2);
+    let (vnet, shape, frame) = super_packet(1000, 500, 1000);
+    let base = up.arrived(vnet, &shape, &frame, millis(1)).unwrap();
+    up.released(base..base + 1, millis(6), false);
+    up.released(base..base + 1, millis(8), true);
+    up.released(base..base + 1, millis(9), false);
+    up.left(base..base + 1);
+    let capture = up.finish().joined(Capture::default());
+    assert_eq!(capture.lost, 1, "there was room for two");
+    let times = |end| -> Vec<Nanos> { capture.seen_by(end).iter().map(|seen| seen.at).collect() };
+    assert_eq!(times(End::Near), [millis(1)]);
+    assert_eq!(times(End::Far), [millis(6), millis(8)]);
+    let mut file = Vec::new();
+    write_pcapng(&mut file, &[capture], End::Far).unwrap();
+    let text = String::from_utf8_lossy(&file);
+    assert_eq!(text.matches("a bit flipped by the emulated link").count(), 1);
 }

@@ -21,6 +21,7 @@ use super::BlackBoxes;
 use super::LocalError;
 use super::Path;
 use super::Steering;
+use crate::offload;
 use crate::sysctls;
 
 /// Two hosts: a direct and an emulated path between them.
@@ -179,6 +180,7 @@ impl Pair {
             &VethEnd { namespace: host, name: &device, mac, mtu: MTU },
             &VethEnd { namespace: wire, name: &port, mac: Mac(inner), mtu: MTU },
         )?;
+        offload::restrain(host, &device);
         let link = netlink.link(&port)?;
         netlink.set_up(link.index)
     }

@@ -35,6 +35,11 @@ impl Vnet {
         }
     }
 
+    /// True of a frame that stands for several packets.
+    pub const fn is_super(self) -> bool {
+        self.gso_type != GSO_NONE
+    }
+
     /// Writes the header.
     pub fn to_bytes(self) -> [u8; VNET_LEN] {
         let mut bytes = [0; VNET_LEN];

@@ -23,6 +23,8 @@ mod splitter;
 #[cfg(test)]
 mod traffic;
 #[cfg(test)]
+mod tunnel;
+#[cfg(test)]
 #[path = "../../../../tests/wait.rs"]
 mod wait;
 #[cfg(test)]

@@ -47,6 +47,8 @@ enum Treatment {
 struct Cutter {
     stop: Arc<AtomicBool>,
     runs: Arc<AtomicU64>,
+    /// Packets whose sum the receiver verified.
+    judged: Arc<AtomicU64>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -59,13 +61,15 @@ impl Cutter {
             inside(around.wire(), || PacketSocket::open(link, form).unwrap())
         };
         let (mut near, mut far) = (open(NEAR_PORT), open(FAR_PORT));
-        let (stop, runs) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+        let stop = Arc::new(AtomicBool::new(false));
+        let [runs, judged] = [(); 2].map(|()| Arc::new(AtomicU64::new(0)));
         let waiter = Waiter::new().unwrap();
         waiter.add(&near).unwrap();
         waiter.add(&far).unwrap();
         let thread = thread::spawn({
-            let (stop, runs) = (Arc::clone(&stop), Arc::clone(&runs));
-            let mut knife = Knife { treatment, state: 1, packets: 0, spoil: 50, runs };
+            let [runs, judged] = [&runs, &judged].map(Arc::clone);
+            let stop = Arc::clone(&stop);
+            let mut knife = Knife { treatment, state: 1, packets: 0, spoil: 50, runs, judged };
             move || {
                 while !stop.load(Ordering::Relaxed) {
                     waiter.wait(Some(1_000_000)).unwrap();
@@ -78,7 +82,7 @@ impl Cutter {
                 }
             }
         });
-        Self { stop, runs, thread: Some(thread) }
+        Self { stop, runs, judged, thread: Some(thread) }
     }
 }
 
@@ -101,6 +105,7 @@ struct Knife {
     /// The packet to spoil next.
     spoil: u64,
     runs: Arc<AtomicU64>,
+    judged: Arc<AtomicU64>,
 }
 
 impl Knife {
@@ -123,6 +128,11 @@ impl Knife {
                 let bit = 8 * 60 + self.random() % 4000;
                 let vnet = segment::corrupted(run.vnet(), &mut broken, bit);
                 to.send(&vnet.to_bytes(), &broken, &[]).unwrap();
+            } else if end - first == 1 && shape.count > 1 {
+                let mut frame = run.to_frame(received.frame);
+                complete(run.vnet(), &mut frame);
+                to.send(&Vnet::default().to_bytes(), &frame, &[]).unwrap();
+                self.judged.fetch_add(1, Ordering::Relaxed);
             } else {
                 let payload = &received.frame[run.payload()];
                 to.send(&run.vnet().to_bytes(), run.headers(), payload).unwrap();
@@ -137,6 +147,29 @@ impl Knife {
         self.state = self.state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         self.state >> 8
     }
+}
+
+/// Completes the checksum of one packet as a device would: the field holds the sum of the pseudo header (`linux/skbuff.h`,
+/// `CHECKSUM_PARTIAL`). A packet that still says so is believed by its receiver whatever is in it.
+fn complete(vnet: Vnet, frame: &mut [u8]) {
+    assert_eq!(
+        (vnet.flags, vnet.gso_type),
+        (1, 0),
+        "one packet, whose sum is still to be completed"
+    );
+    let start = usize::from(vnet.csum_start);
+    let words = frame[start..].chunks(2).map(|pair| match pair {
+        [high, low] => u32::from(u16::from_be_bytes([*high, *low])),
+        [last] => u32::from(*last) << 8,
+        _ => 0,
+    });
+    let mut sum: u32 = words.sum();
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    let field = start + usize::from(vnet.csum_offset);
+    let sum = !u16::try_from(sum).unwrap();
+    frame[field..field + 2].copy_from_slice(&sum.to_be_bytes());
 }
 
 /// `InCsumErrors` of a protocol in a namespace.
@@ -159,6 +192,7 @@ fn tcp_survives(around: &Around, far: IpAddr, treatment: Treatment) -> u64 {
     let (received, _) = tcp_transfer(ends(around, far), amount);
     assert!(received > amount - (1 << 20), "{received} of {amount}");
     assert!(cutter.runs.load(Ordering::Relaxed) > 100, "the kernel made no super-packets");
+    assert!(cutter.judged.load(Ordering::Relaxed) > 20, "the receiver verified no sums");
     checksum_errors(around.far(), "Tcp:")
 }
 
@@ -213,6 +247,7 @@ fn cut_datagrams_are_as_good_as_whole() {
             }
         }
         assert!(cutter.runs.load(Ordering::Relaxed) > 200, "the kernel made no super-packets");
+        assert!(cutter.judged.load(Ordering::Relaxed) > 20, "the receiver verified no sums");
         assert_eq!(checksum_errors(around.far(), "Udp:"), 0);
     });
 }

@@ -1,5 +1,7 @@
 //! From options to the two chains of a link.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::anyhow;
@@ -26,32 +28,58 @@ pub(crate) struct Elements {
     pub(crate) wire: Wire,
 }
 
+/// The files that elements name, each read once: a text is parsed more than once, and a pipe is empty the second
+/// time (`--drop "list /dev/fd/63"`, which `<(...)` of a shell becomes).
+#[derive(Debug, Default)]
+struct Files {
+    texts: RefCell<BTreeMap<String, Result<String, String>>>,
+}
+
+impl Files {
+    fn text(&self, name: &str) -> Result<String, String> {
+        let read = || input::text(Path::new(name)).map_err(|cause| cause.to_string());
+        self.texts.borrow_mut().entry(name.to_owned()).or_insert_with(read).clone()
+    }
+}
+
 /// Reads the options; contradictions and illegal values are usage failures.
 pub(crate) fn elements(args: &LinkArgs) -> Result<Elements, Failure> {
-    chains(&args.elements, &args.wire)
+    let elements = chains(&args.elements, args.wire.as_deref().unwrap_or("ethernet"))?;
+    let has_line = [&elements.up, &elements.down].into_iter().any(|chain| chain.rate().is_some());
+    if args.wire.is_some() && !has_line {
+        return Err(Failure::usage(anyhow!("--wire: it belongs to --rate or --trace")));
+    }
+    Ok(elements)
 }
 
 /// The same for any verb that has these options.
 pub(crate) fn chains(options: &ElementArgs, wire: &str) -> Result<Elements, Failure> {
     let wire = wire.parse().map_err(|cause: LinkError| usage("--wire", &cause))?;
+    let files = Files::default();
+    let read = |name: &str| files.text(name);
+    let reader = Reader { dialect: Dialect::CommandLine, files: &read };
     if let Some(chain) = &options.chain {
-        let chain = given_chain(options, chain)?;
+        let chain = given_chain(options, chain, &reader)?;
         return Ok(Elements { up: chain.clone(), down: chain, wire });
     }
     let common = common(options)?;
-    let up = direction(&common, "--up", &options.up)?;
-    let down = direction(&common, "--down", &options.down)?;
+    let up = direction(&common, "--up", &options.up, &reader)?;
+    let down = direction(&common, "--down", &options.down, &reader)?;
     Ok(Elements { up, down, wire })
 }
 
 /// `--chain 'drop 1%; delay 10ms'`: the order written, and nothing beside it.
-fn given_chain(options: &ElementArgs, chain: &str) -> Result<ChainSpec, Failure> {
+fn given_chain(
+    options: &ElementArgs,
+    chain: &str,
+    reader: &Reader<'_>,
+) -> Result<ChainSpec, Failure> {
     let beside = common(options)?;
     if !(beside.is_empty() && options.up.is_empty() && options.down.is_empty()) {
         return Err(Failure::usage(anyhow!("--chain: it stands alone; put every element into it")));
     }
     let texts: Vec<&str> = chain.split(';').collect();
-    ChainSpec::as_given(&texts, &reader()).map_err(|cause| usage("--chain", &cause))
+    ChainSpec::as_given(&texts, reader).map_err(|cause| usage("--chain", &cause))
 }
 
 /// The elements of both directions, each with the option that it came from.
@@ -106,6 +134,7 @@ fn direction(
     common: &[(&'static str, String)],
     option: &str,
     own: &[String],
+    reader: &Reader<'_>,
 ) -> Result<ChainSpec, Failure> {
     for (at, text) in own.iter().enumerate() {
         let alike = |other: &str| word(other) == word(text) || (is_line(other) && is_line(text));
@@ -120,13 +149,13 @@ fn direction(
     }
     // Each text is read by itself first, so that the message can name its option.
     for (from, text) in common {
-        ChainSpec::as_given(&[text], &reader()).map_err(|cause| usage(from, &cause))?;
+        ChainSpec::as_given(&[text], reader).map_err(|cause| usage(from, &cause))?;
     }
     for text in own {
-        ChainSpec::as_given(&[text], &reader()).map_err(|cause| usage(option, &cause))?;
+        ChainSpec::as_given(&[text], reader).map_err(|cause| usage(option, &cause))?;
     }
     let texts: Vec<&String> = common.iter().map(|(_, text)| text).chain(own).collect();
-    ChainSpec::ordered(&texts, &reader()).map_err(|cause| usage(option, &cause))
+    ChainSpec::ordered(&texts, reader).map_err(|cause| usage(option, &cause))
 }
 
 /// True of a rate and of a trace: a direction has one of them.
@@ -136,14 +165,6 @@ fn is_line(text: &str) -> bool {
 
 fn word(text: &str) -> Option<&str> {
     text.split_whitespace().next()
-}
-
-fn reader() -> Reader<'static> {
-    Reader { dialect: Dialect::CommandLine, files: &read_file }
-}
-
-fn read_file(name: &str) -> Result<String, String> {
-    input::text(Path::new(name)).map_err(|cause| cause.to_string())
 }
 
 fn usage(option: &str, cause: &LinkError) -> Failure {
@@ -164,4 +185,26 @@ fn bytes_per_second(message: &str) -> bool {
 
 fn contradiction(option: &str, other: &str, rule: &str) -> Failure {
     Failure::usage(anyhow!("{option} contradicts {other}: {rule}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::os::fd::AsRawFd;
+
+    use super::*;
+
+    #[test]
+    fn a_pipe_is_read_once() {
+        let (list, mut writer) = std::io::pipe().unwrap();
+        writer.write_all(b"3\n5\n").unwrap();
+        drop(writer);
+        let name = format!("list /dev/fd/{}", list.as_raw_fd());
+        let options = ElementArgs { drop: vec![name.clone()], ..ElementArgs::default() };
+        let both = chains(&options, "ethernet").unwrap();
+        assert_eq!(both.up.texts(), [format!("drop {name}")]);
+        assert_eq!(both.up, both.down);
+        let nothing_left = chains(&options, "ethernet").unwrap_err();
+        assert!(format!("{nothing_left:?}").contains("no position is in it"), "{nothing_left:?}");
+    }
 }

@@ -66,7 +66,7 @@ impl Emulator {
         let settings = settings(&args.emulator, elements)?;
         let running = backend.start(around.wire(), &[ports], &settings).map_err(refused)?;
         let order = Order { link, up: elements.up.clone(), down: elements.down.clone() };
-        running.configure(&[order], args.seed).map_err(refused)?;
+        running.configure(&[order], args.seed.unwrap_or(USUAL_SEED)).map_err(refused)?;
         let captures = args.output.capture.is_some();
         if captures {
             running.start_capture(CAPTURED_PACKETS).map_err(refused)?;
@@ -102,9 +102,9 @@ fn seen(samples: &[DirectionSample]) -> u64 {
 
 fn settings(args: &EmulatorArgs, elements: &Elements) -> Result<Settings, Failure> {
     let wait = match args.wait {
-        Wait::Auto => WaitChoice::Auto,
-        Wait::Hybrid => WaitChoice::Hybrid,
-        Wait::Sleep => WaitChoice::Sleep,
+        None | Some(Wait::Auto) => WaitChoice::Auto,
+        Some(Wait::Hybrid) => WaitChoice::Hybrid,
+        Some(Wait::Sleep) => WaitChoice::Sleep,
     };
     let cpus = cpus(args)?;
     let enough = cpu::allowed().is_ok_and(|allowed| allowed.iter().count() >= SPARE_CPUS);
@@ -115,6 +115,22 @@ fn settings(args: &EmulatorArgs, elements: &Elements) -> Result<Settings, Failur
         wire: elements.wire,
         ..Settings::default()
     })
+}
+
+/// Refuses what the backend does not know: the kernel's emulator draws and waits by itself, on whatever CPU.
+pub(crate) fn refuse_what_is_of_the_relay(args: &LinkArgs) -> Result<(), Failure> {
+    let given = [
+        ("--seed", args.seed.is_some()),
+        ("--wait", args.emulator.wait.is_some()),
+        ("--cpus", args.emulator.cpus.is_some()),
+    ];
+    match given.iter().find(|(_, is_given)| *is_given) {
+        Some((option, _)) if args.emulator.backend == Backend::Netem => {
+            let cause = anyhow!("{option}: --backend netem has no such setting");
+            Err(Failure::usage(cause).hint(format!("leave out {option} or --backend netem")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Checks the options alone, before anything is made.
@@ -154,6 +170,8 @@ fn refused(cause: BackendError) -> Failure {
     }
 }
 
+/// Of a link that names none.
+const USUAL_SEED: u64 = 1;
 /// With so many CPUs one may spin without the command missing it.
 const SPARE_CPUS: usize = 4;
 /// Memory for so many wire packets of each direction, about 120 bytes each.

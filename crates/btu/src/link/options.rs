@@ -11,12 +11,12 @@ use clap::ValueEnum;
 pub(crate) struct LinkArgs {
     #[command(flatten)]
     pub(crate) elements: ElementArgs,
-    /// What a packet takes of a rate: ethernet (with its framing), ip (without) or atm (in cells)
-    #[arg(long, value_name = "LAYER", default_value = "ethernet", help_heading = "Link")]
-    pub(crate) wire: String,
-    /// Seed of everything random; equal seeds give equal fates
-    #[arg(long, value_parser = crate::cli::seed, allow_hyphen_values = true, value_name = "N", default_value_t = 1, help_heading = "Link")]
-    pub(crate) seed: u64,
+    /// What a packet takes of a rate: ethernet (with framing), ip (without) or atm (in cells) [default: ethernet]
+    #[arg(long, value_name = "LAYER", help_heading = "Link")]
+    pub(crate) wire: Option<String>,
+    /// Seed of everything random; equal seeds give equal fates [default: 1]
+    #[arg(long, value_parser = crate::cli::seed, allow_hyphen_values = true, value_name = "N", help_heading = "Link")]
+    pub(crate) seed: Option<u64>,
     /// Largest packet in bytes, from the IP header on; below 1280 there is no IPv6
     #[arg(long, value_name = "BYTES", default_value_t = 1500, help_heading = "Link",
           value_parser = clap::value_parser!(u32).range(576..=65535))]
@@ -105,10 +105,10 @@ pub(crate) struct EmulatorArgs {
     /// What moves the packets
     #[arg(long, value_enum, default_value_t = Backend::Relay)]
     pub(crate) backend: Backend,
-    /// How the emulator waits for the due time of a packet
-    #[arg(long, value_enum, default_value_t = Wait::Auto)]
-    pub(crate) wait: Wait,
-    /// CPUs of the emulator: 1 or 2-3,6
+    /// How the relay waits for the due time of a packet [default: auto]
+    #[arg(long, value_enum)]
+    pub(crate) wait: Option<Wait>,
+    /// CPUs of the relay: 1 or 2-3,6
     #[arg(long, value_name = "LIST")]
     pub(crate) cpus: Option<String>,
 }

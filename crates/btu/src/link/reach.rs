@@ -65,6 +65,14 @@ impl Target {
         SocketAddrV4::new(address, self.outside.port())
     }
 
+    fn without_name(&self, inside: SocketAddrV4, cause: &io::Error) -> String {
+        let name = &self.name;
+        format!(
+            "reach {}: {name} may not be known behind the link (read {HOSTS}: {cause}); write {inside}",
+            self.written
+        )
+    }
+
     /// `reach example.org:80: TCP ends at the far end, ...`
     pub(crate) fn announcement(&self, around: &Around) -> String {
         let inside = self.inside(around);
@@ -89,16 +97,28 @@ pub(crate) fn targets(written: &[String]) -> Result<Vec<Target>, Failure> {
     Ok(targets)
 }
 
-/// `/etc/hosts` with the names of the targets, so that they mean the same behind the link.
-pub(crate) fn hosts_file(targets: &[Target], around: &Around) -> Option<ReplacedFile> {
-    let named = targets.iter().filter(|target| target.name.parse::<IpAddr>().is_err());
-    let lines: Vec<String> = named
-        .filter(|target| target.name != "localhost")
+/// `/etc/hosts` with the names of the targets, so that they mean the same behind the link; none where there is no name,
+/// and the cause where the file cannot be read.
+pub(crate) fn hosts_file(targets: &[Target], around: &Around) -> io::Result<Option<ReplacedFile>> {
+    let lines: Vec<String> = named(targets)
         .map(|target| format!("{} {}\n", target.inside(around).ip(), target.name))
         .collect();
-    let path = std::path::PathBuf::from("/etc/hosts");
-    let old = std::fs::read_to_string(&path).ok()?;
-    (!lines.is_empty()).then(|| ReplacedFile { path, content: (lines.concat() + &old).into() })
+    if lines.is_empty() {
+        return Ok(None);
+    }
+    let old = std::fs::read(HOSTS)?;
+    Ok(Some(ReplacedFile { path: HOSTS.into(), content: [lines.concat().into(), old].concat() }))
+}
+
+/// What to write in place of each name, where the names could not be given.
+pub(crate) fn without_names(targets: &[Target], around: &Around, cause: &io::Error) -> Vec<String> {
+    named(targets).map(|target| target.without_name(target.inside(around), cause)).collect()
+}
+
+/// Those whose name means something by a file alone.
+fn named(targets: &[Target]) -> impl Iterator<Item = &Target> {
+    let by_name = |target: &&Target| target.name.parse::<IpAddr>().is_err();
+    targets.iter().filter(by_name).filter(|target| target.name != "localhost")
 }
 
 /// Listens at the far end for every target. Call it on a thread of the outer network: connections
@@ -151,4 +171,26 @@ fn carry(mut from: TcpStream, mut to: TcpStream) {
     };
     // Refused where the other side was faster.
     drop(ended);
+}
+
+const HOSTS: &str = "/etc/hosts";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_cannot_be_given_is_told_with_its_address() {
+        let of = |written| Target::resolve(written).unwrap();
+        let targets = ["127.0.0.1:80", "localhost:81"].map(of);
+        assert_eq!(named(&targets).count(), 0, "both mean what they mean anywhere");
+        let outside = SocketAddrV4::new([192, 0, 2, 1].into(), 80);
+        let (written, name) = ("example.org:80".to_owned(), "example.org".to_owned());
+        let target = Target { written, name, outside };
+        assert_eq!(
+            target.without_name(outside, &io::ErrorKind::NotFound.into()),
+            "reach example.org:80: example.org may not be known behind the link (read /etc/hosts: \
+             entity not found); write 192.0.2.1:80"
+        );
+    }
 }

@@ -6,8 +6,11 @@ use std::os::fd::AsFd;
 use std::time::Duration;
 use std::time::Instant;
 
+use anyhow::Context;
 use anyhow::anyhow;
 use btu_core::sample::DirectionSample;
+use btu_sys::process;
+use btu_sys::process::Arrived;
 use btu_sys::process::Compartment;
 use btu_sys::process::Event;
 use btu_sys::process::Foreground;
@@ -22,6 +25,10 @@ use btu_sys::process::Stdin;
 use btu_sys::process::Stdout;
 use btu_testbed::around::FarEnd;
 use btu_testbed::capture::Capture;
+use signal_hook::consts::SIGHUP;
+use signal_hook::consts::SIGINT;
+use signal_hook::consts::SIGQUIT;
+use signal_hook::consts::SIGTERM;
 
 use super::elements::Elements;
 use super::emulator::Emulator;
@@ -79,7 +86,10 @@ impl Session {
         }
         // Init is a copy of this process, so it comes before the emulator's threads.
         let programs = programs(args, command, &network);
-        let files = files(args.surroundings.net, &targets, &network);
+        let hosts = reach::hosts_file(&targets, &network.around);
+        let nameless = hosts.as_ref().err();
+        let notes = nameless.map(|cause| reach::without_names(&targets, &network.around, cause));
+        let files = files(args.surroundings.net, hosts.ok().flatten(), &network);
         let compartment = Compartment::create(&programs, &files).map_err(Failure::environment)?;
         let signals = SignalQueue::open().map_err(|cause| {
             Failure::environment(anyhow!(cause).context("queue the signals of this process"))
@@ -95,7 +105,7 @@ impl Session {
             command: command.first().map_or_else(String::new, |name| name.display().to_string()),
             reached: targets,
             far: args.surroundings.far.clone(),
-            notes: Vec::new(),
+            notes: notes.unwrap_or_default(),
         })
     }
 
@@ -114,7 +124,7 @@ impl Session {
     pub(crate) fn run(mut self) -> Result<Ended, Failure> {
         let status = match self.start_far()? {
             Some(status) => status,
-            None => self.run_command()?,
+            None => self.run_command_unless_ended()?,
         };
         // First the processes, then the link: no packet is lost that still could be counted.
         drop(self.compartment);
@@ -127,6 +137,14 @@ impl Session {
             self.notes.push(format!("capture: its memory was full, {lost} packets are missing"));
         }
         Ok(Ended { status, directions, capture, notes: self.notes })
+    }
+
+    /// A key pressed until now reached nobody but this process.
+    fn run_command_unless_ended(&mut self) -> Result<u8, Failure> {
+        match ended_by(&self.signals)? {
+            Some(status) => Ok(status),
+            None => self.run_command(),
+        }
     }
 
     fn run_command(&mut self) -> Result<u8, Failure> {
@@ -177,8 +195,9 @@ impl Session {
                 }
                 Some(Happening::Inside(event)) => self.note(event)?,
                 Some(Happening::Signal(signal)) => {
-                    let number = u8::try_from(signal.signal).unwrap_or_default();
-                    return Ok(Some(128 + number));
+                    if let Some(status) = status_of(signal) {
+                        return Ok(Some(status));
+                    }
                 }
                 None => {}
             }
@@ -230,6 +249,24 @@ impl Session {
         }
         Ok(())
     }
+}
+
+/// The status of the whole, where a signal in the queue ends it while there is no command that would get it.
+fn ended_by(signals: &SignalQueue) -> Result<Option<u8>, Failure> {
+    let next = || signals.next().context("read the queue of signals").map_err(Failure::environment);
+    while let Some(signal) = next()? {
+        if let Some(status) = status_of(signal) {
+            return Ok(Some(status));
+        }
+    }
+    Ok(None)
+}
+
+/// 128 + n for a signal n that asks for the end. A blocked signal is queued though it is ignored, as SIGHUP
+/// is under `nohup`.
+fn status_of(arrived: Arrived) -> Option<u8> {
+    let ends = ENDING.contains(&arrived.signal) && !process::ignores(arrived.signal);
+    u8::try_from(arrived.signal).ok().filter(|_| ends).map(|number| 128 + number)
 }
 
 /// What to do about a command that cannot be started.
@@ -285,8 +322,7 @@ fn variables(network: &Network, own_server: bool) -> Vec<(OsString, Option<OsStr
 }
 
 /// Files that would mean something else behind the link.
-fn files(net: Net, targets: &[Target], network: &Network) -> Vec<ReplacedFile> {
-    let hosts = reach::hosts_file(targets, &network.around);
+fn files(net: Net, hosts: Option<ReplacedFile>, network: &Network) -> Vec<ReplacedFile> {
     let content = resolver::behind_link(net, network.around.depth().far());
     let resolver = content.map(|content| ReplacedFile {
         path: resolver::RESOLV_CONF.into(),
@@ -295,6 +331,8 @@ fn files(net: Net, targets: &[Target], network: &Network) -> Vec<ReplacedFile> {
     hosts.into_iter().chain(resolver).collect()
 }
 
+/// The others that are queued mean something to a command alone.
+const ENDING: [i32; 4] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM];
 /// Indices of the programs.
 const COMMAND: usize = 0;
 const FAR: usize = 1;
@@ -304,4 +342,29 @@ const FAR_PATIENCE: Duration = Duration::from_secs(5);
 /// The kernel goes through its whole table of connections for each look, which takes milliseconds.
 fn far_poll(waited: Duration) -> Duration {
     (waited / 8).clamp(Duration::from_millis(5), Duration::from_millis(200))
+}
+
+#[cfg(test)]
+mod tests {
+    use signal_hook::consts::SIGUSR1;
+    use signal_hook::consts::SIGWINCH;
+    use signal_hook::low_level::raise;
+
+    use super::*;
+
+    #[test]
+    fn before_the_command_a_signal_that_asks_for_the_end_ends_the_link_and_no_other_does() {
+        let signals = SignalQueue::open().unwrap();
+        assert_eq!(ended_by(&signals).unwrap(), None);
+        for signal in [SIGWINCH, SIGUSR1] {
+            raise(signal).unwrap();
+        }
+        assert_eq!(ended_by(&signals).unwrap(), None, "and they are gone");
+        for (signal, status) in [(SIGHUP, 129), (SIGINT, 130), (SIGQUIT, 131), (SIGTERM, 143)] {
+            raise(SIGWINCH).unwrap();
+            raise(signal).unwrap();
+            assert_eq!(ended_by(&signals).unwrap(), Some(status));
+        }
+        assert_eq!(ended_by(&signals).unwrap(), None);
+    }
 }

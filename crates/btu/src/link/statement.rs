@@ -113,10 +113,17 @@ fn others(sample: &DirectionSample) -> Option<String> {
     (!told.is_empty()).then(|| told.join(", "))
 }
 
-/// The achieved delay in milliseconds: asked plus error.
+/// The achieved delay in milliseconds: asked plus error. Where elements hold packets for different times, only
+/// the error is known: how long after its own due time each left.
 fn delay(sample: &DirectionSample) -> Option<String> {
     let asked = sample.delay_asked_us?;
     let Quantiles { p50, p99, max, .. } = sample.delay_error_us?;
+    if !sample.delays_alike() {
+        return Some(format!(
+            "delay {} ms and what other elements add: released p50 {p50:.0} p99 {p99:.0} max {max:.0} us after due",
+            decimal(asked / 1e3)
+        ));
+    }
     let achieved = |error: f64| (asked + error) / 1e3;
     Some(format!(
         "delay {} ms: p50 {:.3} p99 {:.3} max {:.3}",
@@ -183,5 +190,24 @@ mod tests {
             "up 23170 packets, dropped 229 (0.988 %, pattern says 229); \
              delay 10 ms: p50 10.006 p99 10.028 max 10.131; VALID"
         );
+    }
+
+    /// Behind a line packets wait as long as its queue is: what they waited in all is not recorded.
+    #[test]
+    fn the_end_line_claims_no_delay_that_a_queue_made_longer() {
+        let of = |chain: &[&str]| DirectionSample {
+            direction: "up".to_owned(),
+            chain: chain.iter().map(ToString::to_string).collect(),
+            delay_asked_us: Some(10_000.0),
+            delay_error_us: Some(Quantiles { n: 9, mean: 6.0, p50: 67.0, p99: 91.2, max: 131.0 }),
+            ..DirectionSample::default()
+        };
+        let achieved = done(&of(&["drop 1%", "delay 10ms"]), &Verdict::Valid);
+        assert!(achieved.contains("; delay 10 ms: p50 10.067 "), "{achieved}");
+        for other in ["rate 1Mbit/s queue 100ms", "hold 1@1/2 5ms", "jitter exp(1ms)"] {
+            let late = done(&of(&[other, "delay 10ms"]), &Verdict::Valid);
+            let wanted = "delay 10 ms and what other elements add: released p50 67 p99 91 max 131 us after due";
+            assert!(late.contains(wanted), "{late}");
+        }
     }
 }

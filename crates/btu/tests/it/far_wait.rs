@@ -1,6 +1,11 @@
-//! What waiting for a server costs that never listens.
+//! What waiting for a server costs that never listens, and what ends it.
 
+use std::io::BufRead;
+use std::io::BufReader;
 use std::process::Command;
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
 use std::time::Instant;
 
 use crate::commands::needs;
@@ -30,4 +35,25 @@ fn waiting_for_a_server_that_never_listens_takes_hardly_any_cpu_time() {
     let (took, spent) = (begin.elapsed().as_secs_f64(), seconds(&times));
     assert!(took >= 5.0, "it waited: {took} s");
     assert!(spent < took / 4.0, "{spent} s of CPU time in {took} s");
+}
+
+/// A terminal that changes its size sends SIGWINCH.
+#[test]
+fn a_changed_window_does_not_end_a_link_that_waits_for_its_server_and_a_request_to_end_does() {
+    needs!();
+    let mut command = btu();
+    command.args(["link", "--far", "sleep 60", "--", "sleep", "60"]).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
+    assert!(said.next().unwrap().unwrap().contains("changes nothing"));
+    let send = |signal: &str| {
+        let status = Command::new("kill").args([signal, &child.id().to_string()]).status();
+        assert!(status.unwrap().success());
+        thread::sleep(Duration::from_millis(300));
+    };
+    send("-WINCH");
+    send("-USR1");
+    send("-TERM");
+    let status = child.wait().unwrap();
+    assert_eq!(status.code(), Some(128 + 15), "{:?}", said.collect::<Vec<_>>());
 }

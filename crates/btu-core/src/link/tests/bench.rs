@@ -46,6 +46,7 @@ pub(super) fn segments(slot: u32, count: u32, arrival: Nanos) -> Packet {
 pub(super) fn file(name: &str) -> Result<String, String> {
     match name {
         "list" => Ok("# lost\n2\n3 # twice\n\n50\n".to_owned()),
+        "empty" => Ok("# nothing yet\n\n".to_owned()),
         "up" => Ok("0\n1\n1\n2\n5\n9\n10\n".to_owned()),
         _ => Err("no such file".to_owned()),
     }

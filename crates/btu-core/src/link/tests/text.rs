@@ -91,6 +91,7 @@ const ERRORS: &[(&str, &str)] = &[
     ("drop 101%", "character 6: the share must be from 0% to 100%"),
     ("drop 1@2/4 per link", "character 16: after \"per\" only \"flow\" is legal"),
     ("drop list nowhere", "read nowhere: no such file"),
+    ("drop list empty", "character 11: empty: no position is in it"),
     ("drop list up", "character 11: up:1: \"0\" is no position above the one before"),
     ("drop ge 1%", "the share R is missing"),
     ("drop 4state 60% 10% 10% 10% 50%", "P13 + P14 is 110%, more than 100%"),

@@ -120,8 +120,9 @@ impl Direction {
         let frame = segment::read(vnet, received.frame);
         if frame == Frame::Uncounted {
             // What is not counted is no error either: ARP is repeated by itself.
-            let failed = out.send(&received.vnet, received.frame, &[]).is_err();
-            self.meter.counts.failed_sends += u64::from(failed);
+            if let Err(cause) = out.send(&received.vnet, received.frame, &[]) {
+                self.meter.counts.failed(&cause, vnet);
+            }
             return;
         }
         let Some(slot) = self.store.take(vnet, &frame, received.frame.len()) else {
@@ -173,9 +174,9 @@ impl Direction {
         sample
     }
 
-    /// Calls that the kernel answered with an error in this run.
-    pub(super) fn failed_sends(&self) -> u64 {
-        self.meter.counts.failed_sends
+    /// What the device counted, at most, of sends that are known to have failed.
+    pub(super) fn known_refusals(&self) -> u64 {
+        self.meter.counts.known_refusals
     }
 
     fn send_due(
@@ -219,6 +220,10 @@ impl Direction {
         };
         self.chains[chain].done(packet);
         self.record_release(packet, began);
+        if let Err(cause) = &result {
+            let vnet = self.store.packet(packet.slot()).map(|(place, _)| place.vnet);
+            self.meter.counts.failed(cause, vnet.unwrap_or_default());
+        }
         if chain + 1 < self.chains.len() {
             return;
         }
@@ -226,7 +231,6 @@ impl Direction {
             return self.meter.sent(packet.count(), packet.at(), began, now());
         }
         self.meter.counts.send_errors += u64::from(packet.count());
-        self.meter.counts.failed_sends += 1;
     }
 
     /// Takes back the places of packets that are gone, and forgets chains that are empty.
@@ -276,7 +280,7 @@ impl Direction {
         if let (Some(recorder), Some(base)) =
             (&mut self.recorder, place.and_then(|place| place.records))
         {
-            recorder.released(records_of(base, packet), at);
+            recorder.released(records_of(base, packet), at, packet.flip().is_some());
         }
     }
 

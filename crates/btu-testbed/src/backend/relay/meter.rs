@@ -1,9 +1,14 @@
 //! What a direction measures of itself: how late it was, and what it could not do.
 
+use std::io;
+
 use btu_core::sample::DirectionSample;
 use btu_core::sample::Quantiles;
 use btu_core::units::Nanos;
+use btu_sys::errno::ENOBUFS;
 use hdrhistogram::Histogram;
+
+use crate::segment::Vnet;
 
 /// Counters and distributions of one run.
 #[derive(Debug)]
@@ -23,9 +28,20 @@ pub(super) struct Counts {
     pub(super) overflow: u64,
     pub(super) overflow_bytes: u64,
     pub(super) send_errors: u64,
-    /// Calls that failed, each with one frame or super-packet.
-    pub(super) failed_sends: u64,
+    /// What the device counted, at most, of calls that failed: also of frames that are not counted, and of
+    /// earlier runs.
+    pub(super) known_refusals: u64,
     pub(super) socket_drops: u64,
+}
+
+impl Counts {
+    /// A send failed. Only `ENOBUFS` comes from the device, which counts the frame as dropped; a super-packet that
+    /// cannot be divided it counts twice (`validate_xmit_skb` and `__dev_direct_xmit` of `net/core/dev.c`).
+    pub(super) fn failed(&mut self, cause: &io::Error, vnet: Vnet) {
+        if cause.raw_os_error() == Some(ENOBUFS) {
+            self.known_refusals += if vnet.is_super() { 2 } else { 1 };
+        }
+    }
 }
 
 impl Meter {

@@ -40,7 +40,7 @@ pub(super) enum Command {
 pub(super) struct Told {
     pub(super) sample: DirectionSample,
     /// Calls that failed: where the device dropped what they sent, it counts that, too.
-    pub(super) failed_sends: u64,
+    pub(super) known_refusals: u64,
 }
 
 /// One link and its sockets.
@@ -233,7 +233,7 @@ impl Worker {
                     wait: self.pause.name().to_owned(),
                     ..direction.sample()
                 };
-                samples.push(Told { sample, failed_sends: direction.failed_sends() });
+                samples.push(Told { sample, known_refusals: direction.known_refusals() });
             }
         }
         Ok(samples)

@@ -12,7 +12,6 @@ use btu_core::capture::Interface;
 use btu_core::capture::LinkType;
 use btu_core::capture::Packet;
 use btu_core::capture::PcapNg;
-use btu_core::capture::Remark;
 use btu_core::units::Nanos;
 use btu_testbed::capture::is_same;
 use btu_testbed::segment;
@@ -51,7 +50,7 @@ pub(super) fn joined(all: &[Handed]) -> anyhow::Result<Packets> {
             handed.refuse_others(&capture, packet, &mut connections)?;
             let since = packet.at.since(first).saturating_add(Nanos::new(place));
             let at = began.saturating_add(since);
-            let comment = packet.comment.and_then(Remark::of).map(Remark::text);
+            let comment = packet.comment.and_then(capture::own_words);
             file.packet(&Packet { at, interface, comment, ..*packet });
             count += 1;
         }

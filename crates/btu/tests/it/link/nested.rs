@@ -113,6 +113,34 @@ fn a_second_link_of_one_level_is_refused_with_the_reason() {
     assert!(stderr.contains("depth 2 is taken"), "{stderr}");
 }
 
+/// The device of an inner link is in the namespace around it, and has a name there.
+#[test]
+fn one_link_after_the_other_finds_its_level_free() {
+    need_namespaces!();
+    for user in users::users() {
+        let program = btu(user).get_program().to_string_lossy().into_owned();
+        let script = format!(
+            "for i in {{1..10}}; do {program} link --quiet -- true || exit 1; \
+             [ -e /proc/sys/net/ipv4/conf/btu2far ] && exit 2; done; exit 0"
+        );
+        expect_status(&mut link(user, &["--quiet"], &script), 0);
+    }
+}
+
+/// Nobody takes away what a killed link had, until the kernel does.
+#[test]
+fn a_link_waits_for_what_a_killed_one_has_left() {
+    need_namespaces!();
+    for user in users::users() {
+        let program = btu(user).get_program().to_string_lossy().into_owned();
+        let script = format!(
+            "for i in {{1..3}}; do exec 3< <(exec {program} link --quiet -- sh -c 'echo up; sleep 600'); \
+             read up <&3; kill -9 $!; {program} link --quiet -- true || exit 1; done"
+        );
+        expect_status(&mut link(user, &["--quiet"], &script), 0);
+    }
+}
+
 #[test]
 fn the_level_of_another_network_is_not_believed() {
     need_namespaces!();
