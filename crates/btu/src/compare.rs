@@ -11,6 +11,7 @@ use btu_report::Side;
 
 use crate::exit::Exit;
 use crate::exit::Failure;
+use crate::output;
 use crate::rendering::Rendering;
 use crate::stored;
 use crate::stored::NamedRun;
@@ -50,6 +51,10 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     let [before, after] = &runs[..] else {
         return Err(Failure::usage(anyhow::anyhow!("two results are compared")));
     };
+    if before.is_measured_as(after) {
+        let (one, other) = (&after.name, &before.name);
+        output::message(&format!("{one} is the same measurement as {other}: nothing differs"));
+    }
     let comparison = comparison_of(&before.analysis, &after.analysis);
     let outcomes: Vec<Outcome> = args
         .fail_if

@@ -36,6 +36,8 @@ pub struct Evidence {
     pub softirq: Option<Nanos>,
     /// Time in which a CPU quota stopped the programs of the host under test, all CPUs together.
     pub throttled: Option<Nanos>,
+    /// CPU time of other programs of the host under test, all CPUs together.
+    pub foreign: Option<Nanos>,
     /// Packets that the emulator dropped because it was asked to.
     pub asked_drops: Option<u64>,
     /// Packets that found its queue full.
@@ -142,6 +144,7 @@ impl Evidence {
             steal: sample.host.steal_ns,
             softirq: sample.host.softirq_ns,
             throttled: sample.host.throttled_ns,
+            foreign: sample.host.foreign_cpu_ns,
             ..Self::default()
         };
         let connections = sample.comm.iter().flat_map(|comm| &comm.connections);

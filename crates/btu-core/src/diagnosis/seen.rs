@@ -29,6 +29,9 @@ pub(super) struct Seen<'a> {
     pub(super) is_scaled: bool,
 }
 
+/// A tenth is what any desktop does beside.
+const MUCH_OF_A_CPU: f64 = 20.0;
+
 /// The shortest timeout of Linux (`TCP_RTO_MIN`).
 const LEAST_TIMEOUT: Nanos = Nanos::from_millis(200);
 
@@ -73,6 +76,13 @@ impl<'a> Seen<'a> {
             worked: Worked::of(evidence),
             is_scaled: connection.streams().iter().all(|one| one.offer.window_scale.is_some()),
         }
+    }
+
+    /// What other programs of the host under test used, in percent of a CPU, where that is much.
+    pub(super) fn other_programs(&self) -> Option<f64> {
+        let (used, elapsed) = (self.evidence.foreign?, self.evidence.host_elapsed);
+        let percent = 100.0 * used.seconds() / elapsed.seconds();
+        (elapsed > Nanos::ZERO && percent >= MUCH_OF_A_CPU).then_some(percent)
     }
 
     pub(super) const fn counts(&self) -> &Counts {

@@ -47,7 +47,10 @@ pub(super) fn starved(
     let stopped = stopped(seen);
     figures.extend(stopped.map(|stopped| Figure::new("stopped by a CPU quota", stopped, "%")));
     let why = stopped.map(|stopped| format!("; a CPU quota stopped its host for {stopped:.0} %"));
-    let why = why.unwrap_or_default();
+    let others = seen.other_programs();
+    figures.extend(others.map(|used| Figure::new("other programs, of a CPU", used, "%")));
+    let others = others.map(|used| format!("; other programs used {used:.0} % of a CPU"));
+    let why: String = why.into_iter().chain(others).collect();
     let sentence =
         format!("the {which} thread waited for a CPU {waited:.0} % of the time{ran}{why}");
     let confidence = if lost >= 0.3 { Confidence::High } else { Confidence::Medium };

@@ -359,6 +359,20 @@ fn a_thread_that_a_quota_stopped_is_starved_by_it() {
     assert_eq!(sentence(480), [format!("{waited}; a CPU quota stopped its host for 48 %")]);
 }
 
+/// And so it does behind programs that are none of ours.
+#[test]
+fn a_thread_that_waits_behind_other_programs_is_told_of_them() {
+    let sentence = |used| {
+        let (foreign, sender) = (Some(Nanos::from_millis(used)), thread(Role::Test, 50, 40));
+        let evidence = of_a_second(Evidence { sender, foreign, ..Evidence::default() });
+        let model = healthy(&mut ChaCha12Rng::seed_from_u64(1));
+        said(model, &evidence).into_iter().map(|found| found.sentence).collect::<Vec<_>>()
+    };
+    let waited = "the sending thread waited for a CPU 50 % of the time and ran 40 %";
+    assert_eq!(sentence(100), [waited]);
+    assert_eq!(sentence(1260), [format!("{waited}; other programs used 126 % of a CPU")]);
+}
+
 /// A thread that waits behind interrupts, or one that is seldom needed while the path is full, costs
 /// nothing: nor does a tick of stolen time, nor packet work while a CPU is idle.
 #[test]

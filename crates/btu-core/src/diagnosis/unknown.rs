@@ -28,7 +28,11 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
     let sentence = match asked.first() {
         Some(why) if share < LEAST_SHARE && seen.worked.fills_the_time() => {
             let busy = seen.worked.told();
-            format!("{busy} of the time, and nothing else explains it ({why})")
+            let rest = seen.other_programs().map_or_else(
+                || "nothing else explains it".to_owned(),
+                |used| format!("other programs used {used:.0} % of a CPU"),
+            );
+            format!("{busy} of the time, and {rest} ({why})")
         }
         Some(why) if share < LEAST_SHARE => format!("nothing in the capture explains it ({why})"),
         _ => format!(

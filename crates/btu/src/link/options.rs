@@ -72,7 +72,7 @@ pub(crate) struct ElementArgs {
     /// An element towards the far end only: "rate 2Mbit/s"; may be repeated
     #[arg(long, value_name = "ELEMENT", help_heading = "Link elements, one direction")]
     pub(crate) up: Vec<String>,
-    /// An element towards the command only: "rate 20Mbit/s queue 50ms codel"; may be repeated
+    /// An element towards this end only, that of the command or the host under test: "rate 20Mbit/s queue 50ms codel"; may be repeated
     #[arg(long, value_name = "ELEMENT", help_heading = "Link elements, one direction")]
     pub(crate) down: Vec<String>,
     /// Elements in exactly this order, both ways: "drop 1%; delay 10ms"

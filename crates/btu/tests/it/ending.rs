@@ -21,7 +21,7 @@ fn run(folder: &Path, plan: impl Display, options: &[&str]) -> Output {
     command.current_dir(folder).args(options).output().unwrap()
 }
 
-/// 64 KiB at 1 Mbit/s take half a second; 4000 B may take a third of one.
+/// 64 KiB at 50 kbit/s take 10 s; a message has as long as it takes at 100 kbit/s.
 const CAPPED: &str = r#"
 [matrix]
 cases = ["SEND"]
@@ -35,7 +35,7 @@ alone = "20ms"
 min = 1
 max = 1
 [link]
-rate = "rate 1Mbit/s queue 1s"
+rate = "rate 50kbit/s queue 20s"
 [capture]
 cells = "none"
 "#;

@@ -21,6 +21,7 @@ pub(super) fn table(title: &str, one: &Followed) -> Table {
     }
     rows.extend(time("host", "stolen by the hypervisor", one.evidence.steal, elapsed));
     rows.extend(time("host", "softirqs, all CPUs", one.evidence.softirq, elapsed));
+    rows.extend(time("host", "other programs, all CPUs", one.evidence.foreign, elapsed));
     rows.extend(of_capture(&one.evidence));
     rows.extend(count("link", "drops asked for", one.evidence.asked_drops));
     rows.extend(count("link", "drops of a full queue", one.evidence.queue_drops));

@@ -4,6 +4,7 @@ use btu_core::words::several;
 
 use crate::doctor::finding::Check;
 use crate::doctor::finding::Finding;
+use crate::doctor::machine::Attempt;
 use crate::doctor::machine::Machine;
 
 pub(super) static LOAD: Check = Check {
@@ -81,8 +82,13 @@ pub(super) static CONGESTION_CONTROL: Check = Check {
             (Ok("bbr"), Ok(other)) if other != "fq" => Finding::limited(
                 format!("bbr with {other}"),
                 "without fq, bbr paces by a timer per socket; the local testbed sets cubic itself",
-                "as root: sysctl net.core.default_qdisc=fq, or \
-                 net.ipv4.tcp_congestion_control=cubic",
+                match machine.attempt(Attempt::Qdisc("fq")) {
+                    Ok(()) => {
+                        "as root: sysctl net.core.default_qdisc=fq, or \
+                         net.ipv4.tcp_congestion_control=cubic"
+                    }
+                    Err(_) => "as root: sysctl net.ipv4.tcp_congestion_control=cubic",
+                },
             ),
             (Ok(control), _) => Finding::ok(control),
             (Err(cause), _) => Finding::limited(
