@@ -36,7 +36,7 @@ pub use test::Signing;
 pub use test::TestOrder;
 
 /// The protocol's version: peers of another major version do not talk.
-pub const MAJOR: u16 = 5;
+pub const MAJOR: u16 = 6;
 /// Raised where messages gain fields.
 pub const MINOR: u16 = 0;
 /// How often a process that is metered tells its agent what it moved: what may be missing of one that is
