@@ -268,17 +268,23 @@ fn a_full_disk_of_the_conductor_frees_the_agent() {
     });
 }
 
+/// Hosts of which the first keeps its state on a disk of half a MiB.
+fn with_a_small_disk() -> Hosts {
+    let hosts = Hosts::new();
+    std::fs::create_dir_all(hosts.state("0")).unwrap();
+    let mut mount = Command::new("mount");
+    mount.args(["-t", "tmpfs", "-o", "size=512k", "none"]).arg(hosts.state("0"));
+    assert!(mount.status().unwrap().success());
+    hosts
+}
+
 #[test]
 fn an_agent_whose_disk_is_full_works_and_logs_again_when_there_is_room() {
     let name = "agent::broken::an_agent_whose_disk_is_full_works_and_logs_again_when_there_is_room";
     isolated(name, || {
         needs!("unshare", "mount");
         in_mounts_of_its_own(name, || {
-            let hosts = Hosts::new();
-            std::fs::create_dir_all(hosts.state("0")).unwrap();
-            let mut mount = Command::new("mount");
-            mount.args(["-t", "tmpfs", "-o", "size=512k", "none"]).arg(hosts.state("0"));
-            assert!(mount.status().unwrap().success());
+            let hosts = with_a_small_disk();
             let agent = hosts.lab1(&[]);
             // To the end of its page: what is left there would have room for some lines more.
             let path = agent.state().join("audit.ndjson");
@@ -308,11 +314,7 @@ fn an_agent_whose_disk_is_full_lets_nobody_join_and_no_invitation_is_good_twice(
     isolated(name, || {
         needs!("unshare", "mount");
         in_mounts_of_its_own(name, || {
-            let hosts = Hosts::new();
-            std::fs::create_dir_all(hosts.state("0")).unwrap();
-            let mut mount = Command::new("mount");
-            mount.args(["-t", "tmpfs", "-o", "size=512k", "none"]).arg(hosts.state("0"));
-            assert!(mount.status().unwrap().success());
+            let hosts = with_a_small_disk();
             let agent = hosts.agent(0, &[]);
             let invite = agent.invite();
             let filler = hosts.state("0").join("filler");
