@@ -133,6 +133,16 @@ impl PacketSocket {
         }
     }
 
+    /// Whether the kernel stamps what arrives; a new socket has stamps. Where one call receives one frame, the kernel
+    /// then reads the clock for every packet of the machine, whoever it is for (`netstamp_needed_key`): who waits for
+    /// nothing need not have that. A frame that has no stamp counts as come when it is received.
+    pub fn stamp(&self, wanted: bool) -> io::Result<()> {
+        match &self.receive {
+            Receive::Calls(_) => call::stamp(&self.socket, wanted),
+            Receive::Ring(_) => Ok(()),
+        }
+    }
+
     /// Sends one frame: its `virtio_net_hdr`, its headers, its payload.
     pub fn send(
         &self,

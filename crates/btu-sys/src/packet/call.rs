@@ -9,8 +9,9 @@ use std::os::fd::OwnedFd;
 use nix::errno::Errno;
 use nix::sys::socket::ControlMessageOwned;
 use nix::sys::socket::MsgFlags;
+use nix::sys::socket::TimestampingFlag;
+use nix::sys::socket::Timestamps;
 use nix::sys::socket::recvmsg;
-use nix::sys::time::TimeSpec;
 use nix::sys::time::TimeValLike;
 
 use super::CALLS_BUFFER;
@@ -48,14 +49,24 @@ pub(super) fn force_buffer(socket: &OwnedFd) -> bool {
     option::set(socket, (libc::SOL_SOCKET, libc::SO_RCVBUFFORCE), wanted).is_ok()
 }
 
+/// `SO_TIMESTAMPING`, since `SO_TIMESTAMPNS` never gives back what it asked for before its socket is closed
+/// (`__sock_set_timestamps` in `net/core/sock.c`).
+pub(super) fn stamp(socket: &OwnedFd, wanted: bool) -> io::Result<()> {
+    let asked = if wanted { STAMPS } else { TimestampingFlag::empty() };
+    option::set(socket, (libc::SOL_SOCKET, libc::SO_TIMESTAMPING), asked.bits())
+}
+
+const STAMPS: TimestampingFlag = TimestampingFlag::SOF_TIMESTAMPING_RX_SOFTWARE
+    .union(TimestampingFlag::SOF_TIMESTAMPING_SOFTWARE);
+
 impl Calls {
     pub(super) fn new(socket: &OwnedFd) -> io::Result<Self> {
-        option::set(socket, (libc::SOL_SOCKET, libc::SO_TIMESTAMPNS), 1_i32)?;
+        stamp(socket, true)?;
         link_layer::set(socket, libc::PACKET_AUXDATA, 1)?;
         Ok(Self {
             vnet: [0; VNET_HDR_LEN],
             space: vec![0; TAG_LEN + MAX_FRAME],
-            control: nix::cmsg_space!(TimeSpec, libc::tpacket_auxdata),
+            control: nix::cmsg_space!(Timestamps, libc::tpacket_auxdata),
             buffer: socket2::SockRef::from(socket).recv_buffer_size()?,
             losses: Losses::default(),
         })
@@ -88,8 +99,8 @@ impl Calls {
         let (mut stamp, mut tag) = (None, None);
         for beside in message.cmsgs()? {
             match beside {
-                ControlMessageOwned::ScmTimestampns(at) => {
-                    stamp = u64::try_from(at.num_nanoseconds()).ok();
+                ControlMessageOwned::ScmTimestampsns(at) => {
+                    stamp = u64::try_from(at.system.num_nanoseconds()).ok();
                 }
                 ControlMessageOwned::Unknown(other) => tag = tag_beside(&other.data_bytes),
                 _ => {}

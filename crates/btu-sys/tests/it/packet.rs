@@ -1,6 +1,8 @@
 //! Frames pass unharmed between packet sockets and the kernel, in both receive forms.
 
+use std::io::IoSliceMut;
 use std::net::UdpSocket;
+use std::os::fd::AsRawFd;
 use std::time::Duration;
 use std::time::Instant;
 
@@ -13,6 +15,12 @@ use btu_sys::packet::PacketSocket;
 use btu_sys::packet::ReceiveForm;
 use btu_sys::packet::VNET_HDR_LEN;
 use btu_sys::wait::Waiter;
+use nix::sys::socket::MsgFlags;
+use nix::sys::socket::TimestampingFlag;
+use nix::sys::socket::Timestamps;
+use nix::sys::socket::recvmsg;
+use nix::sys::socket::setsockopt;
+use nix::sys::socket::sockopt;
 
 use crate::isolated::isolated;
 
@@ -229,5 +237,61 @@ fn the_kernel_says_what_is_left_to_do() {
         let received = socket.receive().unwrap().expect("the only frame");
         assert_eq!(received.frame.len(), 14 + 20 + 8 + 1000);
         assert_eq!(received.vnet[0] & 1, 1, "the checksum is still to be completed");
+    });
+}
+
+/// Datagrams of a namespace whose sockets ask for no stamp are given one all the same as long as anybody does.
+struct Bystander(UdpSocket);
+
+impl Bystander {
+    fn new() -> Self {
+        let namespace = NetNs::create().unwrap();
+        let mut netlink = Netlink::open(&namespace).unwrap();
+        let loopback = netlink.link("lo").unwrap().index;
+        netlink.set_up(loopback).unwrap();
+        let socket = namespace.inside(|| UdpSocket::bind("127.0.0.1:0").unwrap()).unwrap();
+        let tell = TimestampingFlag::SOF_TIMESTAMPING_SOFTWARE;
+        setsockopt(&socket, sockopt::Timestamping, &tell).unwrap();
+        Self(socket)
+    }
+
+    fn is_stamped(&self) -> bool {
+        self.0.send_to(&[3], self.0.local_addr().unwrap()).unwrap();
+        let (mut space, mut control) = ([0], nix::cmsg_space!(Timestamps));
+        let mut parts = [IoSliceMut::new(&mut space)];
+        let flags = MsgFlags::empty();
+        recvmsg::<()>(self.0.as_raw_fd(), &mut parts, Some(&mut control), flags)
+            .unwrap()
+            .cmsgs()
+            .unwrap()
+            .next()
+            .is_some()
+    }
+
+    /// The kernel switches some moments after it was asked, and other tests may have sockets with stamps.
+    fn is_soon_stamped(&self, wanted: bool) -> bool {
+        let end = Instant::now() + Duration::from_secs(20);
+        while Instant::now() < end && self.is_stamped() != wanted {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Instant::now() < end
+    }
+}
+
+#[test]
+fn stamps_that_are_given_back_cost_nobody_anything() {
+    isolated("packet::stamps_that_are_given_back_cost_nobody_anything", || {
+        let bystander = Bystander::new();
+        if !bystander.is_soon_stamped(false) {
+            skip!("machine too busy: a program wants stamps all the time");
+        }
+        let pair = Pair::new(ReceiveForm::Calls);
+        assert!(bystander.is_soon_stamped(true), "a new socket has stamps");
+        for socket in [&pair.near, &pair.far] {
+            socket.stamp(false).unwrap();
+        }
+        assert!(bystander.is_soon_stamped(false), "not given back");
+        pair.far.stamp(true).unwrap();
+        assert!(bystander.is_soon_stamped(true), "asked for once more");
     });
 }

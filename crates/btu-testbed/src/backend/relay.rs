@@ -8,6 +8,7 @@ mod handle;
 mod meter;
 mod pause;
 mod stamp;
+mod stamping;
 mod store;
 mod worker;
 

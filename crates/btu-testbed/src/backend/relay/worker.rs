@@ -21,6 +21,7 @@ use crate::time::now;
 use super::direction::Direction;
 use super::pause::Pause;
 use super::stamp::StampClock;
+use super::stamping::Stamping;
 
 /// What the thread is told to do.
 pub(super) enum Command {
@@ -68,6 +69,7 @@ pub(super) struct Worker {
     /// The latest wait ended because something came, and nothing was carried since.
     in_vain: bool,
     run: RunStart,
+    stamping: Stamping,
 }
 
 /// The rhythm of a thread whose packets are all delayed.
@@ -128,6 +130,7 @@ impl Worker {
             woke,
             in_vain: false,
             run,
+            stamping: Stamping::new(woke),
         })
     }
 
@@ -142,7 +145,10 @@ impl Worker {
             match self.commands.try_recv() {
                 Ok(command) => self.obey(command)?,
                 Err(TryRecvError::Disconnected) => return Ok(()),
-                Err(TryRecvError::Empty) if is_busy => self.in_vain = false,
+                Err(TryRecvError::Empty) if is_busy => {
+                    self.in_vain = false;
+                    self.stamp_traffic()?;
+                }
                 Err(TryRecvError::Empty) => self.wait()?,
             }
         }
@@ -163,7 +169,7 @@ impl Worker {
         };
         self.woke = now();
         self.waker.clear();
-        Ok(())
+        self.stamp(self.stamping.waited(self.woke))
     }
 
     /// How to wait where all traffic of the moment is delayed anyway.
@@ -200,13 +206,26 @@ impl Worker {
             Command::Sample { reply } => {
                 let samples = self.samples()?;
                 let _ = reply.send(samples);
+                self.stamp(Stamping::ended())?;
             }
         }
         Ok(())
     }
 
+    /// Frames that do not count are none: the kernel announces itself on each device.
+    fn stamp_traffic(&mut self) -> io::Result<()> {
+        let now = now();
+        let counts = self.links.iter().any(|link| link.is_active(now));
+        if counts { self.stamp(self.stamping.carried(now)) } else { Ok(()) }
+    }
+
+    fn stamp(&mut self, next: Stamping) -> io::Result<()> {
+        self.stamping.give_way(next, &self.links)
+    }
+
     /// Losses before the start belong to no run.
     fn begin(&mut self, chains: Vec<[Chain; 2]>) -> io::Result<()> {
+        self.stamp(Stamping::begun(now()))?;
         for (link, [up, down]) in self.links.iter_mut().zip(chains) {
             link.near.losses()?;
             link.far.losses()?;
