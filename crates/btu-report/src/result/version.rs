@@ -85,6 +85,14 @@ pub(crate) fn is_later_rule(minor: u32, name: &str) -> bool {
     LATER_RULES.iter().any(|(since, rule)| *since > minor && *rule == name)
 }
 
+/// The minor version of a run's result from which on a remark of several passes names the one whose figure it tells, and a
+/// result most of whose runs were disturbed is not ranked.
+pub(crate) const PASSES_NAMED_SINCE: u32 = 5;
+
+/// The minor version of a traffic result from which on what was silent has no delay variation, a call of which nothing came
+/// is rated, and sessions share a link where their total stays.
+pub(crate) const SILENCE_SINCE: u32 = 4;
+
 /// The minor version of a traffic result from which on a sheet has a line for each figure of which it has no value, too.
 pub(crate) const EVERY_LINE_SINCE: u32 = 1;
 /// That from which on the knee of delay of a sheet names the loads alone that it is fitted to.

@@ -7,7 +7,9 @@ use crate::result::version::BOOTSTRAP_PASSES;
 use crate::result::version::EVERY_LINE_SINCE;
 use crate::result::version::FAULTS_COUNT_SINCE;
 use crate::result::version::FITTED_LOADS_SINCE;
+use crate::result::version::PASSES_NAMED_SINCE;
 use crate::result::version::REJUDGED_SINCE;
+use crate::result::version::SILENCE_SINCE;
 use crate::result::version::T_SINCE;
 use crate::result::version::is_later_rule;
 use crate::result::version::is_rejudged;
@@ -18,6 +20,10 @@ pub(super) fn as_of(minor: u32, stored: &Value, mut computed: Value) -> Value {
         drop_rules(minor, &mut computed);
         if minor < REJUDGED_SINCE {
             take_judgements(stored, &mut computed);
+        }
+        if minor < PASSES_NAMED_SINCE {
+            take_words(stored, &mut computed);
+            rank_the_disturbed(stored, &mut computed);
         }
         if minor < T_SINCE && computed["passes"].as_u64() >= Some(BOOTSTRAP_PASSES) {
             take_intervals(stored, &mut computed);
@@ -31,6 +37,9 @@ pub(super) fn as_of(minor: u32, stored: &Value, mut computed: Value) -> Value {
             }
             if minor < FITTED_LOADS_SINCE {
                 name_all_loads(stored, &mut computed);
+            }
+            if minor < SILENCE_SINCE {
+                take_keys(stored, &mut computed);
             }
         }
         _ => {}
@@ -140,6 +149,64 @@ fn name_all_loads(stored: &Value, computed: &mut Value) {
     }
 }
 
+/// A remark that several passes have did not say of which its figure is.
+fn take_words(stored: &Value, computed: &mut Value) {
+    let theirs = stored["remarks"].as_array().into_iter().flatten();
+    let ours = computed.get_mut("remarks").and_then(Value::as_array_mut).into_iter().flatten();
+    for (then, own) in theirs.zip(ours) {
+        let is_same = then["name"] == own["name"] && then["cell"] == own["cell"];
+        if let Some(detail) = own.get_mut("detail").filter(|_| is_same) {
+            detail.clone_from(&then["detail"]);
+        }
+    }
+}
+
+/// A result most of whose runs were disturbed was ranked.
+fn rank_the_disturbed(stored: &Value, computed: &mut Value) {
+    let Some(theirs) = stored["not_rankable_reasons"].as_array() else { return };
+    let ours = computed.get_mut("not_rankable_reasons").and_then(Value::as_array_mut);
+    let Some(ours) = ours else { return };
+    let before = ours.len();
+    ours.retain(|reason| {
+        let is_new = reason.as_str().is_some_and(|text| text.contains(DISTURBED));
+        !is_new || theirs.contains(reason)
+    });
+    if ours.is_empty() && before > 0 {
+        computed["rankable"] = true.into();
+    }
+}
+
+/// What is computed otherwise by now of silence, of a call that was lost and of sessions that get less together: also
+/// where it is a line of a sheet.
+fn take_keys(stored: &Value, computed: &mut Value) {
+    match (stored, computed) {
+        (Value::Object(theirs), Value::Object(ours)) => {
+            let is_line = theirs.get("figure").and_then(Value::as_str).is_some_and(is_recomputed);
+            for (key, own) in ours {
+                let Some(then) = theirs.get(key) else { continue };
+                if is_recomputed(key) || is_line && key == "value" {
+                    own.clone_from(then);
+                } else {
+                    take_keys(then, own);
+                }
+            }
+        }
+        (Value::Array(theirs), Value::Array(ours)) => {
+            theirs.iter().zip(ours).for_each(|(then, own)| take_keys(then, own));
+        }
+        _ => {}
+    }
+}
+
+fn is_recomputed(key: &str) -> bool {
+    RECOMPUTED.contains(&key)
+}
+
+const RECOMPUTED: [&str; 5] =
+    ["call_mos", "call_r", "delay_variation_s", "most_at_sessions", "shared_link"];
+/// What the reason says that a result most of whose runs were disturbed has.
+const DISTURBED: &str = " disturbed by what else the machine did";
+
 /// A ping-pong that came to its end was complete, whatever came up on the way.
 fn count_no_faults(stored: &Value, computed: &mut Value) {
     let mut curves = computed["curves"].as_array().into_iter().flatten();
@@ -180,6 +247,34 @@ mod tests {
         assert_eq!(as_of(2, &then, now.clone()), then);
         assert_eq!(as_of(3, &then, now.clone()), now);
         assert_eq!(as_of(2, &result(&["dip"]), now.clone()), now, "spread was taken away");
+    }
+
+    #[test]
+    fn a_result_of_a_busy_machine_was_ranked_and_its_remarks_named_no_pass() {
+        let result = |reasons: &[&str], detail: &str| {
+            json!({"rankable": reasons.is_empty(), "not_rankable_reasons": reasons,
+                "remarks": [{"name": "steal", "cell": "SEND/ftp/io", "detail": detail}]})
+        };
+        let now = result(
+            &[&format!("3 of 4 runs were{DISTURBED}; the first is x")],
+            "5 % (pass 1; 2 of 3)",
+        );
+        let then = result(&[], "5 % (2 of 3 passes)");
+        assert_eq!(as_of(4, &then, now.clone()), then);
+        assert_eq!(as_of(5, &then, now.clone()), now);
+        let other = result(&["preset quick"], "5 %");
+        assert_eq!(as_of(4, &then, other)["not_rankable_reasons"], json!(["preset quick"]));
+    }
+
+    #[test]
+    fn figures_of_traffic_that_are_computed_otherwise_stand() {
+        let result = |value: f64, bits: u32| {
+            json!({"verb": "traffic", "cells": [{"call_r": value, "bits": bits}],
+                "sheet": [{"of": "a", "figure": "call_r", "value": value}, {"of": "a", "figure": "bits", "value": bits}]})
+        };
+        assert_eq!(as_of(3, &result(93.0, 7), result(0.0, 7)), result(93.0, 7));
+        assert_eq!(as_of(4, &result(93.0, 7), result(0.0, 7)), result(0.0, 7));
+        assert_ne!(as_of(3, &result(93.0, 7), result(0.0, 8)), result(93.0, 7));
     }
 
     #[test]
