@@ -148,43 +148,47 @@ pub fn import(file: &str, text: &str) -> Result<Imported, ImportError> {
 }
 
 /// What the points of a file need of its text: the lines without which it would be read otherwise. Comments name hosts,
-/// accounts and directories.
+/// accounts and directories. Nothing where finding out would take too long.
 pub fn essence(file: &str, text: &str) -> String {
     let Ok(whole) = import(file, text) else { return String::new() };
-    let reads_alike = |lines: &[&str]| import(file, &lines.concat()).as_ref() == Ok(&whole);
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let (mut kept, mut rest) = (Vec::new(), lines.as_slice());
-    while let Some(first) = rest.first() {
-        let is_alike = |line: &&&str| has_numbers_alone(line) == has_numbers_alone(first);
-        let (block, after) = rest.split_at(rest.iter().take_while(is_alike).count());
-        if has_numbers_alone(first) {
-            kept.extend(block);
-        } else {
-            thin(&mut kept, block, after, &reads_alike);
-        }
-        rest = after;
-    }
-    kept.concat()
+    let of = |stays: &[bool]| -> String {
+        let kept = lines.iter().zip(stays).filter(|(_, stays)| **stays);
+        kept.map(|(line, _)| *line).collect()
+    };
+    let mut looks = MOST_LOOKED_AT / text.len().max(1);
+    let mut reads_alike = |stays: &[bool]| {
+        looks = looks.saturating_sub(1);
+        looks > 0 && import(file, &of(stays)).as_ref() == Ok(&whole)
+    };
+    let others: Vec<usize> = (0..lines.len()).filter(|at| !has_numbers_alone(lines[*at])).collect();
+    let mut stays = vec![true; lines.len()];
+    thin(&mut stays, &others, &mut reads_alike);
+    if looks > 0 { of(&stays) } else { String::new() }
 }
 
-/// Adds to `kept` what is needed of `block`, by halves.
-fn thin<'t>(
-    kept: &mut Vec<&'t str>,
-    block: &[&'t str],
-    after: &[&'t str],
-    reads_alike: &dyn Fn(&[&str]) -> bool,
-) {
-    if block.is_empty() || reads_alike(&[kept.as_slice(), after].concat()) {
+/// Takes out what is not needed of `block`, by halves.
+fn thin(stays: &mut [bool], block: &[usize], reads_alike: &mut dyn FnMut(&[bool]) -> bool) {
+    set(stays, block, false);
+    if block.is_empty() || reads_alike(stays) {
         return;
     }
-    if let [line] = block {
-        kept.push(line);
-        return;
+    set(stays, block, true);
+    if block.len() > 1 {
+        let (first, second) = block.split_at(block.len() / 2);
+        thin(stays, first, reads_alike);
+        thin(stays, second, reads_alike);
     }
-    let (first, second) = block.split_at(block.len() / 2);
-    thin(kept, first, &[second, after].concat(), reads_alike);
-    thin(kept, second, after, reads_alike);
 }
+
+fn set(stays: &mut [bool], block: &[usize], wanted: bool) {
+    for at in block {
+        stays[*at] = wanted;
+    }
+}
+
+/// Bytes that are read, all looks together: a second or two.
+const MOST_LOOKED_AT: usize = 100 << 20;
 
 fn has_numbers_alone(line: &str) -> bool {
     line.split_ascii_whitespace().all(|word| word.parse::<f64>().is_ok_and(f64::is_finite))
