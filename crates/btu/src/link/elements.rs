@@ -45,9 +45,9 @@ impl Files {
 /// Reads the options; contradictions and illegal values are usage failures.
 pub(crate) fn elements(args: &LinkArgs) -> Result<Elements, Failure> {
     let elements = chains(&args.elements, args.wire.as_deref().unwrap_or("ethernet"))?;
-    let has_line = [&elements.up, &elements.down].into_iter().any(|chain| chain.rate().is_some());
-    if args.wire.is_some() && !has_line {
-        return Err(Failure::usage(anyhow!("--wire: it belongs to --rate or --trace")));
+    let texts = [&elements.up, &elements.down].map(ChainSpec::texts).concat();
+    if args.wire.is_some() && !texts.iter().any(|text| text.starts_with("rate ")) {
+        return Err(Failure::usage(anyhow!("--wire: it belongs to --rate")));
     }
     Ok(elements)
 }

@@ -35,7 +35,7 @@ const ILLEGAL: &[(&[&str], &[&str])] = &[
     (&["--chain", "drop 1%; delay 1", "--seed", "3"], &["--chain", "\"delay 1\"", "ms"]),
     (&["--chain", "drop 1%", "--delay", "1ms"], &["--chain", "stands alone"]),
     (&["--wire", "token-ring"], &["--wire", "token-ring", "ethernet, ip or atm"]),
-    (&["--wire", "ip", "--delay", "1ms"], &["--wire", "belongs to --rate or --trace"]),
+    (&["--wire", "ip", "--delay", "1ms"], &["--wire", "belongs to --rate"]),
     (&["--backend", "netem", "--seed", "1"], &["--seed: --backend netem has no such setting"]),
     (&["--backend", "netem", "--wait", "auto"], &["--wait: --backend netem", "hint: leave out"]),
     (&["--cpus", "0", "--backend", "netem"], &["--cpus: --backend netem has no such setting"]),
