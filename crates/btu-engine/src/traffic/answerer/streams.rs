@@ -35,7 +35,7 @@ pub(in crate::traffic) fn answer_quic(
     let mut streams: BTreeMap<StreamId, Exchange> = BTreeMap::new();
     let mut space = vec![0; CHUNK];
     while !over.load(Relaxed) && !talk.is_gone() {
-        // A socket that nobody reads any more refuses: the asking end has what it wanted, or says why not.
+        // Of an asking end that left without a word nobody hears: then it is over with the whole measurement.
         if talk.pause(LOOK).is_err() {
             break;
         }
