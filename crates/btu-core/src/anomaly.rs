@@ -10,11 +10,13 @@ mod base_disturbed;
 mod blackbox_limited;
 mod clock_difference;
 mod cpu_quota;
+mod device_errors;
 mod dip;
 mod evidence;
 mod faster_loaded;
 mod few_units;
 mod foreign_cpu;
+mod heat;
 mod moved_thread;
 mod noisy;
 mod outlier;
@@ -23,6 +25,7 @@ mod retransmissions;
 mod spread;
 mod stall;
 mod steal;
+mod swapping;
 #[cfg(test)]
 mod tests;
 mod two_groups;
@@ -48,14 +51,17 @@ pub static RULES: &[Rule] = &[
     blackbox_limited::RULE,
     clock_difference::RULE,
     cpu_quota::RULE,
+    device_errors::RULE,
     faster_loaded::RULE,
     few_units::RULE,
     foreign_cpu::RULE,
+    heat::RULE,
     moved_thread::RULE,
     noisy::RULE,
     outlier::RULE,
     pattern::RULE,
     steal::RULE,
+    swapping::RULE,
 ];
 
 /// One rule.

@@ -2,11 +2,14 @@
 //! changed. Read just before and just after, never inside.
 
 pub(crate) mod cpu;
+mod devices;
 mod distance;
 pub mod drift;
+mod heat;
 mod others;
 mod protocol;
 mod quota;
+mod swap;
 
 use std::collections::BTreeMap;
 
@@ -45,9 +48,12 @@ pub enum Figure {
 pub static PROBES: &[&dyn Probe] = &[
     &cpu::CpuTime,
     &quota::CpuQuota,
+    &swap::Swap,
+    &heat::Heat,
     &drift::Drift,
     &others::OtherProcesses,
     &protocol::Protocol,
+    &devices::Devices,
     &distance::CpuDistance,
 ];
 

@@ -15,9 +15,17 @@ use nix::sys::memfd::MFdFlags;
 use nix::sys::memfd::memfd_create;
 use nix::sys::mman::MapFlags;
 use nix::sys::mman::ProtFlags;
+use nix::unistd::SysconfVar;
+use nix::unistd::sysconf;
 
 use crate::error::Error;
 use crate::error::Result;
+
+/// Bytes of a page of memory, by which the kernel counts.
+pub fn page_bytes() -> u64 {
+    let told = sysconf(SysconfVar::PAGE_SIZE).ok().flatten();
+    told.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(4096)
+}
 
 /// An empty file in memory that nobody can execute, and that nobody finds: the name is for humans.
 ///

@@ -6,6 +6,7 @@ use super::Rule;
 use super::Subject;
 use super::Weight;
 use super::evidence::percent;
+use super::heat;
 use super::retransmissions;
 use crate::analysis::CountedRun;
 use crate::cell::Role;
@@ -77,6 +78,7 @@ fn hints(run: &CountedRun<'_>, apart: Option<f64>) -> Vec<String> {
         retransmissions::unexplained(run),
         hint(share(host.steal_ns), 1.0, "of the window stolen by the hypervisor"),
         hint(share(host.throttled_ns), 1.0, "of the window stopped by a CPU quota"),
+        heat::judge(host),
         hint(share(host.foreign_cpu_ns), 2.0, "of a CPU used by other programs"),
         hint(Some(waited), 5.0, "of the window waiting for a CPU"),
         distance_ns(run)

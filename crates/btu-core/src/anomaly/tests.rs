@@ -18,8 +18,10 @@ use crate::plan::Plan;
 use crate::plan::Vocabulary;
 use crate::sample::CellSample;
 use crate::sample::CommSample;
+use crate::sample::CounterDelta;
 use crate::sample::DirectionSample;
 use crate::sample::Quantiles;
+use crate::units::Bytes;
 use crate::units::Nanos;
 
 const CELL: &str = "SEND/telnet/none";
@@ -295,6 +297,41 @@ fn a_cpu_quota_that_stopped_the_host_is_told_and_repeats_nothing() {
     assert_eq!(said(&stopped(10), "cpu-quota"), None);
     let host = HostSample { throttled_ns: Some(Nanos::from_secs(1)), ..HostSample::default() };
     assert_eq!(disturbance(&host), None);
+}
+
+#[test]
+fn a_hot_processor_and_a_host_short_of_memory_are_told() {
+    let hot = |spells: u64, ms: u64| {
+        after(|sample| {
+            sample.host.hot_spells = Some(spells);
+            sample.host.hot_ns = Some(Nanos::from_millis(ms));
+        })
+    };
+    let sentence = "the processor was too hot for its clock (2 spells began, 250 ms of such spells ended in the window)";
+    assert_said(&hot(2, 250), "heat", sentence);
+    let sentence = "the processor was too hot for its clock (1 spell began in the window)";
+    assert_said(&hot(1, 0), "heat", sentence);
+    assert_eq!(said(&hot(0, 0), "heat"), None);
+    let swapped = |bytes| after(|sample| sample.host.swapped = Some(Bytes::new(bytes)));
+    let sentence = "3MiB > 1MiB went to swap and came from it: the host is short of memory";
+    assert_said(&swapped(3 << 20), "swapping", sentence);
+    assert_eq!(said(&swapped(1 << 20), "swapping"), None);
+}
+
+#[test]
+fn a_device_that_damages_frames_or_has_no_room_for_them_is_named() {
+    let counted = |moved: &[(&str, i64)]| {
+        let of =
+            |(name, delta): &(&str, i64)| CounterDelta { name: (*name).to_owned(), delta: *delta };
+        after(|sample| sample.host.devices = moved.iter().map(of).collect())
+    };
+    let one = counted(&[("eth0.rx_errors", 1), ("eth0.rx_packets", 90_000)]);
+    assert_said(&one, "device-errors", "eth0 counted 1 receive error (rx_errors) in the window");
+    let full = counted(&[("eth0.10.rx_dropped", 12), ("eth0.10.rx_packets", 90_000)]);
+    let sentence = "eth0.10 counted 12 dropped frames (rx_dropped) in the window";
+    assert_said(&full, "device-errors", sentence);
+    let calm = [("eth0.tx_dropped", 9), ("eth0.rx_dropped", 20), ("eth0.rx_packets", 900_000)];
+    assert_eq!(said(&counted(&calm), "device-errors"), None);
 }
 
 #[test]

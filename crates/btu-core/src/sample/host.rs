@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::units::Bytes;
 use crate::units::Nanos;
 
 /// Differences of host-wide counters over one run.
@@ -20,10 +21,19 @@ pub struct HostSample {
     pub idle_ns: Option<Nanos>,
     /// CPU time in softirqs, all CPUs together.
     pub softirq_ns: Option<Nanos>,
+    /// Memory that went to swap and came from it.
+    pub swapped: Option<Bytes>,
+    /// Spells in which the processor was too hot for its clock that began, of the core or package that had most.
+    pub hot_spells: Option<u64>,
+    /// How long those lasted that ended, which may have begun before: of the core or package that was longest.
+    pub hot_ns: Option<Nanos>,
     /// What a cache line takes from one CPU of the host to another and back.
     pub cpu_distance_ns: Option<Nanos>,
     /// Counters of the test role's network namespace that moved (`TcpExt.TCPTimeouts`).
     pub counters: Vec<CounterDelta>,
+    /// Frames, errors and drops of network devices that moved (`eth0.rx_errors`).
+    #[serde(default)]
+    pub devices: Vec<CounterDelta>,
     /// Settings that changed during the run: the drift guard's findings.
     pub drift: Vec<String>,
 }

@@ -3,7 +3,7 @@
 //! Semantic: added keys and rules raise the minor version, keys that go or mean something else the major one.
 
 /// Version of the shape of a run's `result.json`.
-pub const SCHEMA_VERSION: &str = "1.5.0";
+pub const SCHEMA_VERSION: &str = "1.6.0";
 /// Version of the shape of a ping-pong's `result.json`.
 pub const PINGPONG_SCHEMA_VERSION: &str = "1.6.0";
 /// Version of the shape of a traffic measurement's `result.json`.
@@ -64,6 +64,9 @@ static LATER_RULES: &[(u32, &str)] = &[
     (3, "many-resumes"),
     (3, "torn-pass"),
     (4, "cpu-quota"),
+    (6, "device-errors"),
+    (6, "heat"),
+    (6, "swapping"),
 ];
 
 /// The minor version of a run's result from which on these rules judge as they do now.

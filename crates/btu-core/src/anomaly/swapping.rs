@@ -1,0 +1,22 @@
+//! The test host moved memory to swap, or back from it.
+
+use super::Rule;
+use super::Weight;
+use crate::sample::HostSample;
+use crate::units::Bytes;
+
+pub(super) const RULE: Rule = Rule {
+    name: "swapping",
+    about: "the test host moved more than 1 MiB to swap and back from it within the window",
+    weight: Weight::Remark,
+    find: |evidence| evidence.each_run(|run| judge(&run.sample.host)),
+};
+
+/// Whose memory it was the kernel does not say. No run is repeated for it: a host that is short of memory stays so.
+fn judge(host: &HostSample) -> Option<String> {
+    let swapped = host.swapped.filter(|swapped| *swapped > MOST)?;
+    Some(format!("{swapped} > {MOST} went to swap and came from it: the host is short of memory"))
+}
+
+/// A few pages that nobody needed go at any time.
+const MOST: Bytes = Bytes::new(1 << 20);
