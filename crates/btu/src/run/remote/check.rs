@@ -12,6 +12,7 @@ use btu_core::cell::Flow;
 use btu_core::cell::Impairment;
 use btu_core::cell::Role;
 use btu_core::sample::CellSample;
+use btu_core::sample::Outcome;
 use btu_core::sample::Quantiles;
 use btu_core::sample::VerificationSample;
 use btu_core::units::Bytes;
@@ -64,16 +65,19 @@ impl RemoteRunner {
         let plain = self.trial(role, Some(&[]))?;
         record.emulated_rtt_us = round_trip(&plain);
         record.bulk_bit_s = rate(&plain);
+        let (plain, mut impaired) = ([direct.outcome, plain.outcome], Vec::new());
         if delay.is_some() {
             let element = format!("delay {}", self.plan.link.delay);
             let delayed = self.trial(role, Some(&[element]))?;
             record.delayed_rtt_us = round_trip(&delayed);
+            impaired.push(delayed.outcome);
         }
-        if let Some(pattern) = drops {
+        if let Some(pattern) = &drops {
             let dropped = self.trial(role, Some(&[format!("drop {pattern}")]))?;
             count_drops(&dropped, &mut record);
+            impaired.push(dropped.outcome);
         }
-        judge(&mut record, &[&direct, &plain]);
+        record.mismatches = mismatches(&record, drops.is_some(), &plain, &impaired);
         Some(record)
     }
 
@@ -120,24 +124,103 @@ fn count_drops(sample: &CellSample, record: &mut VerificationSample) {
     }
 }
 
-/// What does not fit.
-fn judge(record: &mut VerificationSample, runs: &[&CellSample]) {
-    let link = record.link.clone();
-    let failed = runs.iter().filter(|run| !run.outcome.is_complete());
-    record.mismatches = failed.map(|run| format!("{link}: {}", run.outcome)).collect();
-    let (asked, found) = (2.0 * record.delay_asked_us, record.delayed_rtt_us);
-    match found {
-        Some(found) if found.p50 < asked => record.mismatches.push(format!(
-            "{link}: a round trip of {:.0} us, the delay alone makes {asked:.0}",
-            found.p50
-        )),
-        None if asked > 0.0 => record.mismatches.push(format!("{link}: no delayed round trip")),
-        _ => {}
+/// What does not fit. A run whose fixed amount takes longer than its cap behind the impairment is none of that.
+fn mismatches(
+    record: &VerificationSample,
+    drops: bool,
+    plain: &[Outcome],
+    impaired: &[Outcome],
+) -> Vec<String> {
+    let plain = plain.iter().filter(|outcome| !outcome.is_complete());
+    let impaired = impaired.iter().filter(|outcome| matches!(outcome, Outcome::Failed { .. }));
+    let failed = plain.chain(impaired).map(Outcome::to_string);
+    let delay = (record.delay_asked_us > 0.0).then(|| wrong_delay(record)).flatten();
+    let dropped = drops.then(|| wrong_drops(record)).flatten();
+    failed.chain(delay).chain(dropped).map(|found| format!("{}: {found}", record.link)).collect()
+}
+
+/// The smallest round trips, which nothing but the path and the delay make: with the delay it is no shorter than the
+/// delay alone, and longer than without by twice the delay, within 5 % and at least 200 us, as on the local testbed.
+fn wrong_delay(record: &VerificationSample) -> Option<String> {
+    let asked = 2.0 * record.delay_asked_us;
+    let (Some(found), Some(without)) = (record.delayed_rtt_us, record.emulated_rtt_us) else {
+        return Some("no delayed round trip to compare with one without delay".to_owned());
+    };
+    if found.p50 < asked {
+        let found = found.p50;
+        return Some(format!("a round trip of {found:.0} us, the delay alone makes {asked:.0}"));
     }
-    if record.pattern_dropped != record.pattern_expected {
-        let (found, due) = (record.pattern_dropped, record.pattern_expected);
-        record.mismatches.push(format!("{link}: {found} drops, the pattern has {due}"));
+    let (added, most) = (found.p50 - without.p50, asked + (0.05 * asked).max(200.0));
+    (added > most).then(|| {
+        format!("the delay should add {asked:.0} us to a round trip, it adds {added:.0} us > {most:.0} us")
+    })
+}
+
+fn wrong_drops(record: &VerificationSample) -> Option<String> {
+    let (found, due) = (record.pattern_dropped, record.pattern_expected);
+    if record.pattern_packets == 0 {
+        return Some("no packet passed the drops".to_owned());
     }
+    (found != due).then(|| format!("{found} drops, the pattern has {due}"))
 }
 
 const MESSAGE: Bytes = Bytes::new(65_536);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(without_us: f64, delayed_us: f64) -> VerificationSample {
+        let of = |us| Some(Quantiles { n: 1, mean: us, p50: us, p99: us, max: us });
+        VerificationSample {
+            link: "test-active".to_owned(),
+            delay_asked_us: 5000.0,
+            emulated_rtt_us: of(without_us),
+            delayed_rtt_us: of(delayed_us),
+            ..VerificationSample::default()
+        }
+    }
+
+    #[test]
+    fn a_delay_is_neither_shorter_nor_longer_than_asked() {
+        let found = |without, delayed| mismatches(&record(without, delayed), false, &[], &[]);
+        assert_eq!(found(300.0, 10_290.0), [""; 0]);
+        assert_eq!(found(300.0, 10_800.0), [""; 0]);
+        let short = "test-active: a round trip of 9900 us, the delay alone makes 10000";
+        assert_eq!(found(300.0, 9900.0), [short]);
+        let long = "test-active: the delay should add 10000 us to a round trip, it adds 20300 us > 10500 us";
+        assert_eq!(found(300.0, 20_600.0), [long]);
+        let none = VerificationSample { delayed_rtt_us: None, ..record(300.0, 0.0) };
+        assert_eq!(mismatches(&none, false, &[], &[]).len(), 1);
+    }
+
+    #[test]
+    fn drops_that_were_not_tried_are_not_right() {
+        let counted = |packets, expected, dropped| {
+            let counted = VerificationSample {
+                pattern_packets: packets,
+                pattern_expected: expected,
+                pattern_dropped: dropped,
+                ..record(300.0, 10_300.0)
+            };
+            mismatches(&counted, true, &[], &[])
+        };
+        assert_eq!(counted(1000, 4, 4), [""; 0]);
+        assert_eq!(counted(1000, 4, 3), ["test-active: 3 drops, the pattern has 4"]);
+        assert_eq!(counted(0, 0, 0), ["test-active: no packet passed the drops"]);
+    }
+
+    #[test]
+    fn a_trial_that_failed_is_told() {
+        let outcomes = [
+            Outcome::Failed { reason: "no route".to_owned() },
+            Outcome::Capped { reason: "bits".to_owned() },
+        ];
+        let told =
+            |plain, impaired| mismatches(&record(300.0, 10_300.0), false, plain, impaired).len();
+        assert_eq!(
+            (told(&outcomes, &[]), told(&[], &outcomes), told(&[Outcome::Complete], &[])),
+            (2, 1, 0)
+        );
+    }
+}
