@@ -122,6 +122,17 @@ fn five_repeats_at_two_levels_are_two_groups_and_a_steady_row_is_not() {
     assert_eq!(said(&analyse(&repeats(&[100, 202, 101, 200])), "two-groups"), None, "too few");
 }
 
+/// From six repeats on one alone has a large bimodality coefficient; it is an outlier.
+#[test]
+fn one_slow_repeat_of_many_is_an_outlier_and_no_group() {
+    let found = analyse(&repeats(&[100, 102, 101, 50, 99, 103, 100, 98]));
+    assert_eq!(said(&found, "two-groups"), None);
+    let outlier = |flag: &&Flag| flag.name == "outlier";
+    assert_eq!(found.runs.iter().flat_map(|run| &run.flags).filter(outlier).count(), 1);
+    let found = analyse(&repeats(&[100, 110, 90, 50, 99, 120, 105, 85, 100, 46]));
+    assert_said(&found, "two-groups", "of 10 repeats");
+}
+
 #[test]
 fn short_windows_are_not_judged_by_their_spread() {
     let mut journal = repeats(&[100, 202, 101, 200, 99]);

@@ -8,7 +8,6 @@ use crate::result::version::EVERY_LINE_SINCE;
 use crate::result::version::FAULTS_COUNT_SINCE;
 use crate::result::version::FITTED_LOADS_SINCE;
 use crate::result::version::PASSES_NAMED_SINCE;
-use crate::result::version::REJUDGED_SINCE;
 use crate::result::version::SILENCE_SINCE;
 use crate::result::version::T_SINCE;
 use crate::result::version::is_later_rule;
@@ -18,9 +17,7 @@ use crate::result::version::is_rejudged;
 pub(super) fn as_of(minor: u32, stored: &Value, mut computed: Value) -> Value {
     if computed["verb"].is_null() {
         drop_rules(minor, &mut computed);
-        if minor < REJUDGED_SINCE {
-            take_judgements(stored, &mut computed);
-        }
+        take_judgements(minor, stored, &mut computed);
         if minor < PASSES_NAMED_SINCE {
             take_words(stored, &mut computed);
             rank_the_disturbed(stored, &mut computed);
@@ -75,7 +72,7 @@ fn is_of_later_rule(minor: u32, item: &Value) -> bool {
 }
 
 /// What rules said that judge otherwise by now stands as it was said; what the others say is compared.
-fn take_judgements(stored: &Value, computed: &mut Value) {
+fn take_judgements(minor: u32, stored: &Value, computed: &mut Value) {
     match (stored, computed) {
         (Value::Object(theirs), Value::Object(ours)) => {
             for (key, own) in ours {
@@ -85,25 +82,28 @@ fn take_judgements(stored: &Value, computed: &mut Value) {
                         if ["flags", "remarks"].contains(&key.as_str()) =>
                     {
                         let others = |all: &[Value]| -> Vec<Value> {
-                            all.iter().filter(|item| !is_of_rejudged_rule(item)).cloned().collect()
+                            all.iter()
+                                .filter(|item| !is_rejudged_in(minor, item))
+                                .cloned()
+                                .collect()
                         };
                         if others(own) == others(then) {
                             own.clone_from(then);
                         }
                     }
-                    (own, then) => take_judgements(then, own),
+                    (own, then) => take_judgements(minor, then, own),
                 }
             }
         }
         (Value::Array(theirs), Value::Array(ours)) => {
-            theirs.iter().zip(ours).for_each(|(then, own)| take_judgements(then, own));
+            theirs.iter().zip(ours).for_each(|(then, own)| take_judgements(minor, then, own));
         }
         _ => {}
     }
 }
 
-fn is_of_rejudged_rule(item: &Value) -> bool {
-    item.as_str().or(item["name"].as_str()).is_some_and(is_rejudged)
+fn is_rejudged_in(minor: u32, item: &Value) -> bool {
+    item.as_str().or(item["name"].as_str()).is_some_and(|rule| is_rejudged(minor, rule))
 }
 
 /// The interval of the score was the bootstrap that stands beside it; of the others it is not kept.
@@ -247,6 +247,9 @@ mod tests {
         assert_eq!(as_of(2, &then, now.clone()), then);
         assert_eq!(as_of(3, &then, now.clone()), now);
         assert_eq!(as_of(2, &result(&["dip"]), now.clone()), now, "spread was taken away");
+        let grouped = result(&["spread", "two-groups"]);
+        assert_eq!(as_of(5, &grouped, now.clone()), grouped);
+        assert_eq!(as_of(6, &grouped, now.clone()), now);
     }
 
     #[test]
