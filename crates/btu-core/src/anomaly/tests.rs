@@ -195,6 +195,22 @@ fn retransmissions_beyond_the_asked_drops_are_abnormal() {
     assert_eq!(said(&found, "blackbox-limited"), None, "the test host sent them");
 }
 
+/// What a full queue dropped explains as much, and nobody asked for it.
+#[test]
+fn drops_of_a_queue_are_not_told_as_asked_for() {
+    let resent = |again: u64| {
+        after(|sample| {
+            let info = &mut sample.comm.as_mut().unwrap().connections[0].sender.tcp_info;
+            info.as_mut().unwrap().total_retrans = Some(again);
+            sample.emulation = vec![DirectionSample { queue_dropped: 10, ..direction("up") }];
+        })
+    };
+    let told =
+        "20 of 1250 segments were sent again, 0 drops were asked for, and a queue dropped 10";
+    assert_said(&resent(20), "retransmissions", told);
+    assert_eq!(said(&resent(14), "retransmissions"), None);
+}
+
 #[test]
 fn the_slower_of_send_and_recv_is_asymmetric() {
     let pair = |send: u64, recv: u64| {

@@ -95,6 +95,9 @@ pub(crate) fn is_later_rule(minor: u32, name: &str) -> bool {
 /// result most of whose runs were disturbed is not ranked.
 pub(crate) const PASSES_NAMED_SINCE: u32 = 5;
 
+/// The minor version of a run's result from which on what a queue dropped is told apart from the drops that were asked for.
+pub(crate) const QUEUES_TOLD_SINCE: u32 = 6;
+
 /// The minor version of a traffic result from which on what was silent has no delay variation, a call of which nothing came
 /// is rated, and sessions share a link where their total stays.
 pub(crate) const SILENCE_SINCE: u32 = 4;
