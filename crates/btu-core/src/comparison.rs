@@ -57,7 +57,8 @@ pub struct Change {
     pub ci95_reason: Option<String>,
     /// Welch's p value of "no change", of this figure alone; `None` where there is no interval.
     pub p: Option<f64>,
-    /// True where the change is sure and exceeds 2 %; `None` where that cannot be told.
+    /// True where the change is sure and exceeds 2 %, of a part or a cell beside all others of its table; `None` where
+    /// that cannot be told.
     pub different: Option<bool>,
     /// True where a run behind it met its cap, or failed, or, of a penalty, had an activity that finished nothing: a
     /// side of it is a bound, and no figure.
@@ -105,7 +106,9 @@ pub fn compare(before: &Analysis, after: &Analysis) -> Comparison {
             .into_iter()
             .filter_map(move |measure| change(part, measure))
     });
-    let changes = changes.collect();
+    let mut changes: Vec<Change> = changes.collect();
+    let whole = changes.iter().take_while(|change| change.part == Part::Whole).count();
+    correct_for_many(&mut changes[whole..]);
     let cells = first.cells().into_iter().map(Part::Cell);
     let mut cells: Vec<Change> = cells.filter_map(|part| change(&part, Measure::Btu)).collect();
     correct_for_many(&mut cells);
@@ -274,10 +277,10 @@ fn change(first: &Passes, second: &Passes, part: &Part, measure: Measure) -> Opt
     })
 }
 
-/// Of a hundred cells five are "different" by chance: Holm's correction over the table.
-fn correct_for_many(cells: &mut [Change]) {
-    let adjusted = adjusted(&cells.iter().collect::<Vec<_>>());
-    for (change, p) in cells.iter_mut().zip(adjusted) {
+/// Of a hundred equal figures five are "different" by chance: Holm's correction over the table that they stand in.
+fn correct_for_many(table: &mut [Change]) {
+    let adjusted = adjusted(&table.iter().collect::<Vec<_>>());
+    for (change, p) in table.iter_mut().zip(adjusted) {
         change.different = change.different.map(|different| different && p < SIGNIFICANCE);
     }
 }

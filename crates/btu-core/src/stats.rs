@@ -22,6 +22,7 @@ mod tide;
 
 pub use bimodal::Split;
 pub use bimodal::bimodality_coefficient;
+pub use bimodal::lasting_bimodality;
 pub use bimodal::two_groups;
 pub use bootstrap::RESAMPLES;
 pub use bootstrap::whole_pass_bootstrap;

@@ -3,7 +3,7 @@
 use super::Rule;
 use super::Weight;
 use super::evidence::percent;
-use super::retransmissions::allowed;
+use super::retransmissions::Drops;
 use crate::analysis::CountedRun;
 use crate::cell::Role;
 use crate::sample::ConnectionSample;
@@ -43,12 +43,10 @@ fn busy(one: &ConnectionSample) -> Option<String> {
 fn resends(one: &ConnectionSample, emulation: &[DirectionSample]) -> Option<String> {
     let info = one.sender.tcp_info.as_ref().filter(|_| one.sender.role != Role::Test)?;
     let link = format!("test-{}", one.peer);
-    let of_link = emulation.iter().filter(|each| each.link == link);
-    let asked: u64 = of_link.map(|each| each.dropped + each.queue_dropped).sum();
-    let again = info
-        .total_retrans
-        .filter(|again| *again > allowed(asked, info.data_segs_out.unwrap_or(0)))?;
-    Some(format!("{} sent {again} segments again, {asked} drops were asked for", one.sender.role))
+    let drops = Drops::of(emulation.iter().filter(|each| each.link == link));
+    let most = drops.explain(info.data_segs_out.unwrap_or(0));
+    let again = info.total_retrans.filter(|again| *again > most)?;
+    Some(format!("{} sent {again} segments again, {drops}", one.sender.role))
 }
 
 const MOST_BUSY: f64 = 90.0;

@@ -1,29 +1,32 @@
 //! Segments sent again although nobody asked for their loss.
 
+use std::fmt;
+
 use super::Rule;
 use super::Weight;
 use crate::analysis::CountedRun;
 use crate::sample::ConnectionSample;
+use crate::sample::DirectionSample;
 
 pub(super) const RULE: Rule = Rule {
     name: "retransmissions",
-    about: "retransmitted segments beyond 1.1 times the asked drops by more than 3 and by more than \
-            0.1 % of the segments",
+    about: "retransmitted segments beyond 1.1 times what the emulator dropped, as asked or from a queue, by \
+            more than 3 and by more than 0.1 % of the segments",
     weight: Weight::Abnormal,
     find: |evidence| evidence.each_run(judge),
 };
 
 fn judge(run: &CountedRun<'_>) -> Option<String> {
-    let Resent { again, sent, asked } = Resent::beyond_the_asked(run)?;
-    Some(format!("{again} of {sent} segments were sent again, {asked} drops were asked for"))
+    let Resent { again, sent, drops } = Resent::beyond_the_drops(run)?;
+    Some(format!("{again} of {sent} segments were sent again, {drops}"))
 }
 
 /// What nobody asked for, as a cause that something else may have.
 pub(super) fn unexplained(run: &CountedRun<'_>) -> Option<String> {
-    let Resent { again, asked, .. } = Resent::beyond_the_asked(run)?;
-    Some(match asked {
+    let Resent { again, drops, .. } = Resent::beyond_the_drops(run)?;
+    Some(match drops.all() {
         0 => format!("{again} retransmissions"),
-        _ => format!("{again} retransmissions ({asked} drops were asked for)"),
+        _ => format!("{again} retransmissions ({drops})"),
     })
 }
 
@@ -31,25 +34,56 @@ pub(super) fn unexplained(run: &CountedRun<'_>) -> Option<String> {
 struct Resent {
     again: u64,
     sent: u64,
-    asked: u64,
+    drops: Drops,
 }
 
 impl Resent {
-    /// Those of a run that the asked drops do not explain.
-    fn beyond_the_asked(run: &CountedRun<'_>) -> Option<Self> {
+    /// Those of a run that the emulator's drops do not explain.
+    fn beyond_the_drops(run: &CountedRun<'_>) -> Option<Self> {
         let connections = &run.sample.comm.as_ref()?.connections;
         let again = sum(connections, ConnectionSample::retransmissions)?;
         let sent = sum(connections, |one| one.sender.tcp_info.as_ref()?.data_segs_out)?;
-        let drops = run.sample.emulation.iter().map(|each| each.dropped + each.queue_dropped);
-        let asked = drops.sum();
-        (again > allowed(asked, sent)).then_some(Self { again, sent, asked })
+        let drops = Drops::of(&run.sample.emulation);
+        (again > drops.explain(sent)).then_some(Self { again, sent, drops })
     }
 }
 
-/// How many retransmissions the asked drops explain: a lost segment is sent once more, a probe of
-/// the tail or a late acknowledgement adds a few.
-pub(super) fn allowed(asked: u64, sent: u64) -> u64 {
-    asked + asked / 10 + (sent / 1000).max(3)
+/// What an emulator dropped.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Drops {
+    /// Because it was asked to.
+    asked: u64,
+    /// From the queue of a rate, which nobody asked for and which explains as much.
+    queued: u64,
+}
+
+impl Drops {
+    pub(super) fn of<'d>(directions: impl IntoIterator<Item = &'d DirectionSample>) -> Self {
+        directions.into_iter().fold(Self::default(), |sum, each| Self {
+            asked: sum.asked + each.dropped,
+            queued: sum.queued + each.queue_dropped,
+        })
+    }
+
+    const fn all(self) -> u64 {
+        self.asked + self.queued
+    }
+
+    /// How many retransmissions of so many segments they explain: a lost segment is sent once more, a probe of
+    /// the tail or a late acknowledgement adds a few.
+    pub(super) fn explain(self, sent: u64) -> u64 {
+        self.all() + self.all() / 10 + (sent / 1000).max(3)
+    }
+}
+
+impl fmt::Display for Drops {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} drops were asked for", self.asked)?;
+        match self.queued {
+            0 => Ok(()),
+            queued => write!(out, ", and a queue dropped {queued}"),
+        }
+    }
 }
 
 fn sum(

@@ -124,6 +124,17 @@ fn five_repeats_at_two_levels_are_two_groups_and_a_steady_row_is_not() {
     assert_eq!(said(&analyse(&repeats(&[100, 202, 101, 200])), "two-groups"), None, "too few");
 }
 
+/// From six repeats on one alone has a large bimodality coefficient; it is an outlier.
+#[test]
+fn one_slow_repeat_of_many_is_an_outlier_and_no_group() {
+    let found = analyse(&repeats(&[100, 102, 101, 50, 99, 103, 100, 98]));
+    assert_eq!(said(&found, "two-groups"), None);
+    let outlier = |flag: &&Flag| flag.name == "outlier";
+    assert_eq!(found.runs.iter().flat_map(|run| &run.flags).filter(outlier).count(), 1);
+    let found = analyse(&repeats(&[100, 110, 90, 50, 99, 120, 105, 85, 100, 46]));
+    assert_said(&found, "two-groups", "of 10 repeats");
+}
+
 #[test]
 fn short_windows_are_not_judged_by_their_spread() {
     let mut journal = repeats(&[100, 202, 101, 200, 99]);
@@ -184,6 +195,22 @@ fn retransmissions_beyond_the_asked_drops_are_abnormal() {
     assert_eq!(said(&resent(14, 10), "retransmissions"), None);
     assert_eq!(said(&resent(3, 0), "retransmissions"), None);
     assert_eq!(said(&found, "blackbox-limited"), None, "the test host sent them");
+}
+
+/// What a full queue dropped explains as much, and nobody asked for it.
+#[test]
+fn drops_of_a_queue_are_not_told_as_asked_for() {
+    let resent = |again: u64| {
+        after(|sample| {
+            let info = &mut sample.comm.as_mut().unwrap().connections[0].sender.tcp_info;
+            info.as_mut().unwrap().total_retrans = Some(again);
+            sample.emulation = vec![DirectionSample { queue_dropped: 10, ..direction("up") }];
+        })
+    };
+    let told =
+        "20 of 1250 segments were sent again, 0 drops were asked for, and a queue dropped 10";
+    assert_said(&resent(20), "retransmissions", told);
+    assert_eq!(said(&resent(14), "retransmissions"), None);
 }
 
 #[test]

@@ -74,10 +74,13 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
     adjusted
 }
 
-/// The smallest relative change of the geometric mean that a second run like this one would show
-/// with 80 % probability: (t(0.975) + t(0.8)) sd sqrt(2 / n) on logs with 2 n - 2 degrees of
-/// freedom (Cohen, "Statistical Power Analysis for the Behavioral Sciences", 1988, chapter 2), and
-/// never below 2 %, because less is not called different. `None` under 3 values.
+/// The smallest relative change of the geometric mean that a second run like this one would probably show:
+/// (t(0.975) + t(0.8)) sd sqrt(2 / n) on logs with 2 n - 2 degrees of freedom (Cohen, "Statistical Power Analysis for the
+/// Behavioral Sciences", 1988, chapter 2), and never below 2 %, because less is not called different. `None` under 3
+/// values.
+///
+/// That is 80 % of the runs where the deviation is known and both sides vary alike. It is estimated here, and Welch's
+/// test has fewer degrees: simulated 63 % of 3 passes, 72 % of 5, 77 % of 10.
 pub fn detectable_change(values: &[f64]) -> Option<f64> {
     let (_, sd) = mean_and_sd(&logs(values).filter(|logs| logs.len() >= 3)?)?;
     let n = count(values.len());

@@ -11,6 +11,7 @@ use rand_distr::Normal;
 use super::arithmetic_mean;
 use super::bootstrap::resampled_means;
 use super::count;
+use super::detectable_change;
 use super::interval::Interval;
 use super::mean_and_sd;
 use super::quantile;
@@ -159,5 +160,21 @@ fn five_passes_a_side_find_a_change_of_three_percent_and_rarely_invent_one() {
     for ((sd, effect, share, tolerance), seed) in want.into_iter().zip(40..) {
         let chance = &mut chance(seed);
         assert_about(percent(1000, || found(sd, effect, chance)), share, tolerance);
+    }
+}
+
+/// Whether a second run shows the change that the first one says it probably would.
+fn shown_as_promised(passes: usize, chance: &mut ChaCha12Rng) -> bool {
+    let before: Vec<f64> = noise(passes, 0.1, chance).into_iter().map(f64::exp).collect();
+    let times = 1.0 + detectable_change(&before).unwrap();
+    let after = noise(passes, 0.1, chance).into_iter().map(|log| log.exp() * times);
+    welch_on_logs(&before, &after.collect::<Vec<f64>>()).unwrap().is_different()
+}
+
+#[test]
+fn a_change_that_would_probably_be_seen_is_in_two_of_three_runs_and_more() {
+    for (passes, share) in [(3, 63.0), (5, 72.0), (10, 77.0)] {
+        let chance = &mut chance(50);
+        assert_about(percent(1000, || shown_as_promised(passes, chance)), share, 4.5);
     }
 }

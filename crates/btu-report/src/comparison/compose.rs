@@ -75,7 +75,8 @@ fn unjudged(whole: &[&ChangeResult]) -> Option<String> {
 const READING: &str = "btu and idle are in Mb/s, busy and idle host; penalty is how many times \
                        longer the host's own work takes beside the traffic. The interval is that of \
                        the change, over passes. Different: the interval holds no zero, and the change \
-                       exceeds 2 %; of a cell after Holm's correction over the table of cells, too. \
+                       exceeds 2 %; of a part, and of a cell, also after Holm's correction over all parts, and over \
+                       all cells: of so many figures some change by chance. \
                        CENSORED: a run met its cap, or failed, or its activity finished nothing, so that a side is a bound. Not shown: anything else, so that no difference was shown, and none was ruled out.";
 
 fn conditions(found: &ComparisonDocument) -> Vec<Block> {

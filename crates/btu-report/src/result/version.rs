@@ -69,13 +69,19 @@ static LATER_RULES: &[(u32, &str)] = &[
     (6, "swapping"),
 ];
 
-/// The minor version of a run's result from which on these rules judge as they do now.
-pub(crate) const REJUDGED_SINCE: u32 = 3;
-static REJUDGED: &[&str] = &["activity-outlier", "asymmetry", "clock-difference", "dip", "outlier"];
+/// The rules that judged otherwise before, each with the minor version of a run's result that brought how they do now.
+static REJUDGED: &[(u32, &str)] = &[
+    (3, "activity-outlier"),
+    (3, "asymmetry"),
+    (3, "clock-difference"),
+    (3, "dip"),
+    (3, "outlier"),
+    (6, "two-groups"),
+];
 
-/// True for the name of a rule that judged otherwise before.
-pub(crate) fn is_rejudged(name: &str) -> bool {
-    REJUDGED.contains(&name)
+/// True for the name of a rule that judged otherwise in a run's result of `minor`.
+pub(crate) fn is_rejudged(minor: u32, name: &str) -> bool {
+    REJUDGED.iter().any(|(since, rule)| *since > minor && *rule == name)
 }
 
 /// The minor version of a run's result from which on its intervals are Student's t, however many passes it has;
@@ -91,6 +97,9 @@ pub(crate) fn is_later_rule(minor: u32, name: &str) -> bool {
 /// The minor version of a run's result from which on a remark of several passes names the one whose figure it tells, and a
 /// result most of whose runs were disturbed is not ranked.
 pub(crate) const PASSES_NAMED_SINCE: u32 = 5;
+
+/// The minor version of a run's result from which on what a queue dropped is told apart from the drops that were asked for.
+pub(crate) const QUEUES_TOLD_SINCE: u32 = 6;
 
 /// The minor version of a traffic result from which on what was silent has no delay variation, a call of which nothing came
 /// is rated, and sessions share a link where their total stays.
@@ -167,6 +176,8 @@ mod tests {
     fn a_rule_is_later_than_the_versions_before_it_alone() {
         assert!(is_later_rule(1, "faster-loaded") && !is_later_rule(2, "faster-loaded"));
         assert!(!is_later_rule(0, "clock-difference"));
+        assert!(is_rejudged(2, "dip") && !is_rejudged(3, "dip"));
+        assert!(is_rejudged(5, "two-groups") && !is_rejudged(6, "two-groups"));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::result::version::EVERY_LINE_SINCE;
 use crate::result::version::FAULTS_COUNT_SINCE;
 use crate::result::version::FITTED_LOADS_SINCE;
 use crate::result::version::PASSES_NAMED_SINCE;
-use crate::result::version::REJUDGED_SINCE;
+use crate::result::version::QUEUES_TOLD_SINCE;
 use crate::result::version::SILENCE_SINCE;
 use crate::result::version::T_SINCE;
 use crate::result::version::is_later_rule;
@@ -18,12 +18,13 @@ use crate::result::version::is_rejudged;
 pub(super) fn as_of(minor: u32, stored: &Value, mut computed: Value) -> Value {
     if computed["verb"].is_null() {
         drop_rules(minor, &mut computed);
-        if minor < REJUDGED_SINCE {
-            take_judgements(stored, &mut computed);
-        }
+        take_judgements(minor, stored, &mut computed);
         if minor < PASSES_NAMED_SINCE {
-            take_words(stored, &mut computed);
+            take_words(stored, &mut computed, |_| true);
             rank_the_disturbed(stored, &mut computed);
+        }
+        if minor < QUEUES_TOLD_SINCE {
+            take_words(stored, &mut computed, |detail| detail.contains(QUEUE_DROPPED));
         }
         if minor < T_SINCE && computed["passes"].as_u64() >= Some(BOOTSTRAP_PASSES) {
             take_intervals(stored, &mut computed);
@@ -75,7 +76,7 @@ fn is_of_later_rule(minor: u32, item: &Value) -> bool {
 }
 
 /// What rules said that judge otherwise by now stands as it was said; what the others say is compared.
-fn take_judgements(stored: &Value, computed: &mut Value) {
+fn take_judgements(minor: u32, stored: &Value, computed: &mut Value) {
     match (stored, computed) {
         (Value::Object(theirs), Value::Object(ours)) => {
             for (key, own) in ours {
@@ -85,25 +86,28 @@ fn take_judgements(stored: &Value, computed: &mut Value) {
                         if ["flags", "remarks"].contains(&key.as_str()) =>
                     {
                         let others = |all: &[Value]| -> Vec<Value> {
-                            all.iter().filter(|item| !is_of_rejudged_rule(item)).cloned().collect()
+                            all.iter()
+                                .filter(|item| !is_rejudged_in(minor, item))
+                                .cloned()
+                                .collect()
                         };
                         if others(own) == others(then) {
                             own.clone_from(then);
                         }
                     }
-                    (own, then) => take_judgements(then, own),
+                    (own, then) => take_judgements(minor, then, own),
                 }
             }
         }
         (Value::Array(theirs), Value::Array(ours)) => {
-            theirs.iter().zip(ours).for_each(|(then, own)| take_judgements(then, own));
+            theirs.iter().zip(ours).for_each(|(then, own)| take_judgements(minor, then, own));
         }
         _ => {}
     }
 }
 
-fn is_of_rejudged_rule(item: &Value) -> bool {
-    item.as_str().or(item["name"].as_str()).is_some_and(is_rejudged)
+fn is_rejudged_in(minor: u32, item: &Value) -> bool {
+    item.as_str().or(item["name"].as_str()).is_some_and(|rule| is_rejudged(minor, rule))
 }
 
 /// The interval of the score was the bootstrap that stands beside it; of the others it is not kept.
@@ -149,13 +153,14 @@ fn name_all_loads(stored: &Value, computed: &mut Value) {
     }
 }
 
-/// A remark that several passes have did not say of which its figure is.
-fn take_words(stored: &Value, computed: &mut Value) {
+/// A remark that several passes have did not say of which its figure is, and one of drops not that a queue dropped some.
+fn take_words(stored: &Value, computed: &mut Value, is_new: fn(&str) -> bool) {
     let theirs = stored["remarks"].as_array().into_iter().flatten();
     let ours = computed.get_mut("remarks").and_then(Value::as_array_mut).into_iter().flatten();
     for (then, own) in theirs.zip(ours) {
         let is_same = then["name"] == own["name"] && then["cell"] == own["cell"];
-        if let Some(detail) = own.get_mut("detail").filter(|_| is_same) {
+        let detail = own.get_mut("detail").filter(|detail| detail.as_str().is_some_and(is_new));
+        if let Some(detail) = detail.filter(|_| is_same) {
             detail.clone_from(&then["detail"]);
         }
     }
@@ -207,6 +212,9 @@ const RECOMPUTED: [&str; 5] =
 /// What the reason says that a result most of whose runs were disturbed has.
 const DISTURBED: &str = " disturbed by what else the machine did";
 
+/// What a remark says by now of drops of a queue.
+const QUEUE_DROPPED: &str = ", and a queue dropped ";
+
 /// A ping-pong that came to its end was complete, whatever came up on the way.
 fn count_no_faults(stored: &Value, computed: &mut Value) {
     let mut curves = computed["curves"].as_array().into_iter().flatten();
@@ -247,6 +255,9 @@ mod tests {
         assert_eq!(as_of(2, &then, now.clone()), then);
         assert_eq!(as_of(3, &then, now.clone()), now);
         assert_eq!(as_of(2, &result(&["dip"]), now.clone()), now, "spread was taken away");
+        let grouped = result(&["spread", "two-groups"]);
+        assert_eq!(as_of(5, &grouped, now.clone()), grouped);
+        assert_eq!(as_of(6, &grouped, now.clone()), now);
     }
 
     #[test]
@@ -264,6 +275,19 @@ mod tests {
         assert_eq!(as_of(5, &then, now.clone()), now);
         let other = result(&["preset quick"], "5 %");
         assert_eq!(as_of(4, &then, other)["not_rankable_reasons"], json!(["preset quick"]));
+    }
+
+    #[test]
+    fn drops_of_a_queue_were_told_as_asked_for() {
+        let result = |detail: &str| json!({"remarks": [{"name": "retransmissions", "cell": "SEND/ftp/io", "detail": detail}]});
+        let then = result("20 of 1250 segments were sent again, 10 drops were asked for");
+        let now = result(&format!(
+            "20 of 1250 segments were sent again, 0 drops were asked for{QUEUE_DROPPED}10"
+        ));
+        assert_eq!(as_of(5, &then, now.clone()), then);
+        assert_eq!(as_of(6, &then, now.clone()), now);
+        let other = result("21 of 1250 segments were sent again, 0 drops were asked for");
+        assert_eq!(as_of(5, &then, other.clone()), other);
     }
 
     #[test]
