@@ -201,7 +201,7 @@ impl Grounds<'_> {
 
     /// On the local testbed the black boxes share the machine, so this is shown and does not count.
     fn limited_black_box(&self) -> Option<String> {
-        if self.journal.plan.testbed_class == "local" {
+        if self.journal.plan.testbed_class.is_local() {
             return None;
         }
         self.runs_that("were limited by a black box", |run| run.flag_detail("blackbox-limited"))
