@@ -32,6 +32,7 @@ use crate::units::Ratio;
 pub use capture::CaptureLimits;
 pub use capture::Captured;
 pub use capture::UnknownChoice;
+pub use class::TestbedClass;
 pub use edition::EDITIONS;
 pub use edition::Edition;
 pub use error::PlanError;
@@ -47,8 +48,8 @@ pub struct Plan {
     pub edition_hash: String,
     /// `quick`, `official`, `faithful`, or `custom` for a plan of the user's own.
     pub preset: String,
-    /// `local`, `lab`, `cloud` or `wan`.
-    pub testbed_class: String,
+    /// Where a result of it comes from.
+    pub testbed_class: TestbedClass,
     /// Seed of every random choice of the run.
     pub seed: u64,
     /// The cases x, in the paper's order.

@@ -46,7 +46,7 @@ pub(crate) fn sign_run(
 ) -> Result<(), Failure> {
     sign(directory, |identity| {
         let measured = journal.records.iter().any(|record| matches!(record, Record::Cell(_)));
-        let local = journal.plan.testbed_class == "local";
+        let local = journal.plan.testbed_class.is_local();
         let roles: &[Role] = match (measured, local) {
             (false, _) => &[],
             (true, true) => &Role::ALL,

@@ -215,8 +215,7 @@ pub(super) fn summaries(
 }
 
 fn warnings(journal: &Journal, missing_cells: usize) -> Vec<Flag> {
-    let class = &journal.plan.testbed_class;
-    let local = (class == "local").then(|| {
+    let local = journal.plan.testbed_class.is_local().then(|| {
         let detail = "the three roles share one machine: the result is for regression and learning, \
                       and is compared only with others of class local";
         Flag::new("local-testbed", detail)

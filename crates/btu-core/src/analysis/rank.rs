@@ -201,13 +201,12 @@ impl Grounds<'_> {
 
     /// On the local testbed the black boxes share the machine, so this is shown and does not count.
     fn limited_black_box(&self) -> Option<String> {
-        if self.journal.plan.testbed_class == "local" {
+        if self.journal.plan.testbed_class.is_local() {
             return None;
         }
         self.runs_that("were limited by a black box", |run| run.flag_detail("blackbox-limited"))
     }
 
-    /// How many runs have a fault, and the first of them.
     /// A disturbance is a remark. Where most runs have one, the figures are of another host than the one that is named.
     fn disturbed(&self) -> Option<String> {
         let why = |run: &CountedRun<'_>| {
@@ -219,6 +218,7 @@ impl Grounds<'_> {
         (disturbed * 2 > self.runs.len()).then(told).flatten()
     }
 
+    /// How many runs have a fault, and the first of them.
     fn runs_that(
         &self,
         what: &str,

@@ -14,6 +14,7 @@ use crate::disclosure::Fact;
 use crate::journal::Journal;
 use crate::journal::Record;
 use crate::plan::Plan;
+use crate::plan::TestbedClass;
 use crate::sample::CellSample;
 use crate::sample::DirectionSample;
 use crate::sample::Outcome;
@@ -470,7 +471,7 @@ fn a_black_box_at_its_limit_blocks_ranking_everywhere_but_on_one_machine() {
     first(&mut journal, "SEND/telnet/cpu").flags.push(flag);
     assert_eq!(analyse(&journal).not_rankable_reasons, Vec::<String>::new());
     assert!(analyse(&journal).warnings.iter().any(|flag| flag.name == "local-testbed"));
-    journal.plan.testbed_class = "lab".into();
+    journal.plan.testbed_class = TestbedClass::Lab;
     let found = analyse(&journal);
     assert_reason(&found, "limited by a black box");
     assert!(found.warnings.is_empty());

@@ -15,6 +15,7 @@ use crate::cell::Case;
 use crate::journal::Journal;
 use crate::plan::Choices;
 use crate::plan::Plan;
+use crate::plan::TestbedClass;
 use crate::plan::Vocabulary;
 use crate::sample::CellSample;
 use crate::sample::CommSample;
@@ -295,16 +296,16 @@ fn a_black_box_that_sends_again_limits_the_run() {
 /// 1 s by the test host, a round trip of 0.1 ms: 20.1 ms apart is allowed.
 #[test]
 fn two_clocks_that_disagree_are_flagged() {
-    let on = |class: &str, us: u64| {
-        let mut journal = journal(Plan { testbed_class: class.to_owned(), ..plan(1) });
+    let on = |class, us: u64| {
+        let mut journal = journal(Plan { testbed_class: class, ..plan(1) });
         let mut sample = run(&journal.plan, CELL, 1, 10, 0.0);
         let one = &mut sample.comm.as_mut().unwrap().connections[0];
         one.receiver_elapsed_ns = Nanos::from_micros(us);
         journal.records.push(sample.into());
         analyse(&journal)
     };
-    let by_receiver = |us: u64| on("lab", us);
-    assert_eq!(said(&on("local", 975_000), "clock-difference"), None, "one clock");
+    let by_receiver = |us: u64| on(TestbedClass::Lab, us);
+    assert_eq!(said(&on(TestbedClass::Local, 975_000), "clock-difference"), None, "one clock");
     assert_said(
         &by_receiver(975_000),
         "clock-difference",

@@ -9,6 +9,7 @@ use super::PassRule;
 use super::Plan;
 use super::PlanError;
 use super::SocketPlan;
+use super::TestbedClass;
 use super::Work;
 use super::bounds;
 use super::bounds::Purpose;
@@ -47,7 +48,7 @@ pub struct Choices<'c> {
     /// `--seed`.
     pub seed: Option<u64>,
     /// `--testbed-class`.
-    pub testbed_class: Option<&'c str>,
+    pub testbed_class: Option<TestbedClass>,
     /// True where the black boxes are other hosts.
     pub real_hosts: bool,
     /// `--plan`: the file's name and its text.
@@ -257,7 +258,7 @@ pub(super) fn assemble(
     let link = own.link.or(&base.link);
     let testbed_class = reader.testbed_class(own.testbed_class.as_ref())?;
     let mut sockets = own.sockets.clone().or(&base.sockets);
-    if testbed_class != "local" {
+    if !testbed_class.is_local() {
         // The routes of real hosts are their own: what they have is recorded, not set.
         sockets.congestion = own.sockets.congestion;
     }

@@ -353,19 +353,19 @@ fn the_class_of_a_testbed_is_what_is_said_first_of_all() {
     };
     let (local, cloud) = ("testbed_class = \"local\"", "testbed_class = \"cloud\"");
     let legal = [
-        (None, "", false, "local"),
-        (None, "", true, "lab"),
-        (None, local, true, "lab"),
-        (None, cloud, true, "cloud"),
-        (Some("wan"), "", true, "wan"),
-        (Some("wan"), local, true, "wan"),
-        (Some("cloud"), cloud, true, "cloud"),
+        (None, "", false, TestbedClass::Local),
+        (None, "", true, TestbedClass::Lab),
+        (None, local, true, TestbedClass::Lab),
+        (None, cloud, true, TestbedClass::Cloud),
+        (Some(TestbedClass::Wan), "", true, TestbedClass::Wan),
+        (Some(TestbedClass::Wan), local, true, TestbedClass::Wan),
+        (Some(TestbedClass::Cloud), cloud, true, TestbedClass::Cloud),
     ];
     for (option, file, real_hosts, wanted) in legal {
-        assert_eq!(class(option, file, real_hosts).as_deref(), Ok(wanted), "{option:?} {file}");
+        assert_eq!(class(option, file, real_hosts), Ok(wanted), "{option:?} {file}");
     }
     assert_eq!(
-        class(Some("wan"), cloud, true).unwrap_err(),
+        class(Some(TestbedClass::Wan), cloud, true).unwrap_err(),
         "--testbed-class wan contradicts p.toml:2:17: testbed_class = \"cloud\"; leave one of them out"
     );
 }

@@ -9,10 +9,10 @@ use toml::Spanned;
 use super::Amount;
 use super::Plan;
 use super::PlanError;
+use super::TestbedClass;
 use super::Vocabulary;
 use super::Work;
 use super::bounds::Purpose;
-use super::class::TESTBED_CLASSES;
 use super::error::Source;
 use crate::cell::ActivityName;
 use crate::link;
@@ -104,17 +104,13 @@ impl Reader<'_> {
     pub(super) fn testbed_class(
         &self,
         text: Option<&Spanned<String>>,
-    ) -> Result<String, PlanError> {
-        match text {
-            None => Ok("local".to_owned()),
-            Some(given) if TESTBED_CLASSES.contains(&given.get_ref().as_str()) => {
-                Ok(given.get_ref().clone())
-            }
-            Some(given) => {
-                let cause = format!("unknown testbed class; write {}", TESTBED_CLASSES.join(", "));
-                Err(self.illegal("testbed_class", given, &cause))
-            }
-        }
+    ) -> Result<TestbedClass, PlanError> {
+        let Some(given) = text else { return Ok(TestbedClass::Local) };
+        TestbedClass::named(given.get_ref()).ok_or_else(|| {
+            let all = TestbedClass::ALL.map(TestbedClass::name).join(", ");
+            let cause = format!("unknown testbed class; write {all}");
+            self.illegal("testbed_class", given, &cause)
+        })
     }
 
     /// An axis of the matrix needs at least one entry.
@@ -180,10 +176,10 @@ impl Plan {
 
     fn write_head(&self, out: &mut String) {
         let texts = [
-            ("edition", &self.edition),
+            ("edition", self.edition.as_str()),
             ("edition_hash", &self.edition_hash),
             ("preset", &self.preset),
-            ("testbed_class", &self.testbed_class),
+            ("testbed_class", self.testbed_class.name()),
         ];
         for (key, value) in texts {
             put(out, key, value);

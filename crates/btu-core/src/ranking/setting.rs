@@ -43,7 +43,7 @@ impl Setting {
             ("edition", plan.edition.clone()),
             ("edition hash", plan.edition_hash.clone()),
             ("preset", plan.preset.clone()),
-            ("testbed class", plan.testbed_class.clone()),
+            ("testbed class", plan.testbed_class.to_string()),
             ("link class", link_class(journal)),
             ("emulator", emulator(journal)),
             ("emulated delay", plan.link.delay.to_string()),
@@ -161,7 +161,7 @@ fn emulator(journal: &Journal) -> String {
 
 /// Rate and MTU of the devices in use. On the local testbed there is none: the links are veth pairs.
 fn link_class(journal: &Journal) -> String {
-    if journal.plan.testbed_class == "local" {
+    if journal.plan.testbed_class.is_local() {
         return "namespaces of one machine".to_owned();
     }
     let undisclosed = || UNDISCLOSED.to_owned();
@@ -208,6 +208,7 @@ mod tests {
 
     use super::*;
     use crate::analysis::synthetic;
+    use crate::plan::TestbedClass;
 
     #[test]
     fn equal_settings_have_no_difference_and_others_name_theirs() {
@@ -215,7 +216,7 @@ mod tests {
         let same = Setting::of(&journal);
         assert!(differences(&[same.clone(), same.clone()]).is_empty());
         let mut other = journal;
-        other.plan.testbed_class = "lab".to_owned();
+        other.plan.testbed_class = TestbedClass::Lab;
         other.plan.edition_hash = "00".to_owned();
         let found = differences(&[same.clone(), Setting::of(&other), same]);
         let fields: Vec<&str> = found.iter().map(|one| one.field).collect();
@@ -272,7 +273,7 @@ mod tests {
     #[test]
     fn the_link_class_of_real_hosts_is_that_of_their_devices() {
         let mut journal = synthetic::journal(synthetic::plan(3));
-        journal.plan.testbed_class = "lab".to_owned();
+        journal.plan.testbed_class = TestbedClass::Lab;
         let fact = |name: &str, value: &str| (name.to_owned(), Fact::known(value));
         let nic = BTreeMap::from([
             fact("eth0.operstate", "up"),

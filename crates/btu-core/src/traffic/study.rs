@@ -9,11 +9,11 @@ mod totals;
 mod utilisation;
 mod waiting;
 
-use super::analysis::knee::BEYOND;
 use std::collections::BTreeMap;
 
 use super::analysis::delay_knee::DelayKnee;
 use super::analysis::knee;
+use super::analysis::knee::BEYOND;
 use super::analysis::knee::Hinge;
 use super::analysis::knee::Loaded;
 use super::analysis::sessions;

@@ -33,7 +33,7 @@ pub fn result(journal: &Journal, analysis: &Analysis) -> ResultDocument {
         tool_version,
         edition: plan.edition.clone(),
         edition_hash: plan.edition_hash.clone(),
-        testbed_class: plan.testbed_class.clone(),
+        testbed_class: plan.testbed_class.to_string(),
         preset: plan.preset.clone(),
         seed: plan.seed,
         host: host_line(hosts),

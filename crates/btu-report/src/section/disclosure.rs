@@ -57,7 +57,7 @@ fn comparability(run: &Run<'_>) -> Vec<Pair> {
     vec![
         Pair::new("Edition", format!("{}, {hash}", plan.edition)),
         Pair::new("Preset", &plan.preset),
-        Pair::new("Testbed class", &plan.testbed_class),
+        Pair::new("Testbed class", plan.testbed_class.name()),
         Pair::new(
             "Matrix",
             match plan.partial {

@@ -71,7 +71,7 @@ fn asked(journal: &Journal) -> String {
 /// A line that all share is shared by the activity `ftp`, too, where the emulator is of this machine; an
 /// agent serves files on its own address.
 fn path_of_ftp(plan: &Plan) -> &'static str {
-    if plan.link.rate.is_some() && plan.testbed_class == "local" {
+    if plan.link.rate.is_some() && plan.testbed_class.is_local() {
         "FTP takes the emulated path in every cell: it shares the rate, is delayed in the +DL cases, and \
          its packets to the active host count for the pattern and are dropped in the +DR case."
     } else {

@@ -5,6 +5,7 @@ use btu_core::analysis::Estimate;
 use btu_core::journal::EventRecord;
 use btu_core::journal::Journal;
 use btu_core::journal::Record;
+use btu_core::plan::TestbedClass;
 use btu_core::words::several;
 
 use super::Run;
@@ -222,7 +223,7 @@ fn facts(run: &Run<'_>) -> Vec<Pair> {
     let mut facts = vec![
         Pair::new("Host", host_line(&run.journal.hosts)),
         Pair::new("Edition", format!("{}, preset {} (hash {hash})", plan.edition, plan.preset)),
-        Pair::new("Testbed", testbed(&plan.testbed_class)),
+        Pair::new("Testbed", testbed(plan.testbed_class)),
         Pair::new("Measured", measured(run.journal, analysis)),
     ];
     facts.extend(disturbed(analysis).map(|text| Pair::new("Disturbed", text)));
@@ -233,12 +234,14 @@ fn facts(run: &Run<'_>) -> Vec<Pair> {
     facts
 }
 
-fn testbed(class: &str) -> String {
+fn testbed(class: TestbedClass) -> String {
     match class {
-        "local" => "local: all three hosts are namespaces of this machine; \
+        TestbedClass::Local => "local: all three hosts are namespaces of this machine; \
                     never ranked against results over a real network"
             .to_owned(),
-        other => format!("{other}: real hosts"),
+        TestbedClass::Cloud | TestbedClass::Lab | TestbedClass::Wan => {
+            format!("{class}: real hosts")
+        }
     }
 }
 

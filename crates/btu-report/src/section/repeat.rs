@@ -66,7 +66,7 @@ fn command(journal: &Journal) -> String {
             command.push_str(" --passive PASSIVE");
         }
         command.push_str(" --testbed-class ");
-        command.push_str(&journal.plan.testbed_class);
+        command.push_str(journal.plan.testbed_class.name());
     }
     if let Some(directory) = io_directory(journal) {
         command.push_str(" --io-dir ");
@@ -89,5 +89,5 @@ fn placed<'j>(journal: &'j Journal, name: &str) -> Option<&'j Value> {
 
 /// Only the local testbed needs no other hosts.
 fn is_remote(journal: &Journal) -> bool {
-    journal.plan.testbed_class != "local"
+    !journal.plan.testbed_class.is_local()
 }

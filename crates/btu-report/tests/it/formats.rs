@@ -6,6 +6,7 @@ use btu_core::disclosure::Fact;
 use btu_core::journal::EventRecord;
 use btu_core::journal::Journal;
 use btu_core::journal::Record;
+use btu_core::plan::TestbedClass;
 use btu_core::plan::Work;
 use btu_core::sample::CellSample;
 use btu_core::sample::Outcome;
@@ -55,12 +56,12 @@ fn the_command_that_repeats_a_run_names_its_hosts_and_its_disk() {
     let disk = "--io-dir '/mnt/my disk' --allow-tmpfs";
     assert_eq!(command(&journal), format!("btu run --plan plan.toml {disk}"));
     assert!(rendered("text", &journal).contains("io worked in the directory after --io-dir"));
-    journal.plan.testbed_class = "wan".to_owned();
+    journal.plan.testbed_class = TestbedClass::Wan;
     let hosts = "--active ACTIVE --passive PASSIVE --testbed-class wan";
     assert_eq!(command(&journal), format!("btu run --plan plan.toml {hosts} {disk}"));
     let mut one = fixture::tiny_journal();
     one.plan.cases = vec![Case::Send];
-    one.plan.testbed_class = "lab".to_owned();
+    one.plan.testbed_class = TestbedClass::Lab;
     let hosts = "--active ACTIVE --testbed-class lab";
     assert_eq!(command(&one), format!("btu run --plan plan.toml {hosts}"));
 }
@@ -264,7 +265,7 @@ fn what_is_said_of_ftp_and_of_the_activities_is_true_of_the_plan() {
     assert!(faithful.contains(shared) && faithful.contains(fixed), "{faithful}");
     assert!(!faithful.contains(direct) && !faithful.contains(steady), "{faithful}");
     // An agent serves files on its own address.
-    journal.plan.testbed_class = "lab".to_owned();
+    journal.plan.testbed_class = TestbedClass::Lab;
     assert!(said(&journal).contains(direct));
 }
 

@@ -22,7 +22,7 @@ pub(super) fn short_budget(plan: &Plan) -> Option<String> {
 /// Why a result of this plan will hardly be rankable on a machine of so many CPUs. Between real hosts the
 /// emulator has a machine of its own.
 pub(super) fn caution(plan: &Plan, cpus: u32) -> Option<String> {
-    let is_here = plan.testbed_class == "local" && plan.preset == "official";
+    let is_here = plan.testbed_class.is_local() && plan.preset == "official";
     let [cause, remedy] = shared_emulator(cpus).filter(|_| is_here)?;
     Some(format!("note: {cause}; {remedy}"))
 }
@@ -48,6 +48,7 @@ const OWN_CPU_FROM: u32 = 4;
 mod tests {
     use super::*;
     use btu_core::plan::Choices;
+    use btu_core::plan::TestbedClass;
     use btu_core::plan::Vocabulary;
 
     #[test]
@@ -57,12 +58,12 @@ mod tests {
             let choices = Choices { official, testbed_class: Some(class), ..Choices::default() };
             Plan::resolve(&choices, &words, 1).unwrap()
         };
-        let told = caution(&plan(true, "local"), 2).unwrap();
+        let told = caution(&plan(true, TestbedClass::Local), 2).unwrap();
         assert!(told.starts_with("note: on 2 CPUs the emulator shares one"), "{told}");
         assert!(told.contains("probably not be ranked; use a machine with 4 CPUs"), "{told}");
-        assert!(caution(&plan(true, "local"), 1).unwrap().contains("on 1 CPU the"));
-        assert_eq!(caution(&plan(true, "local"), 4), None);
-        assert_eq!(caution(&plan(true, "lab"), 2), None);
-        assert_eq!(caution(&plan(false, "local"), 1), None);
+        assert!(caution(&plan(true, TestbedClass::Local), 1).unwrap().contains("on 1 CPU the"));
+        assert_eq!(caution(&plan(true, TestbedClass::Local), 4), None);
+        assert_eq!(caution(&plan(true, TestbedClass::Lab), 2), None);
+        assert_eq!(caution(&plan(false, TestbedClass::Local), 1), None);
     }
 }

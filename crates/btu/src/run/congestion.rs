@@ -6,7 +6,7 @@ use btu_core::plan::Plan;
 /// module, where there is one; else the kernel takes another one without a word, which is known when all has been
 /// measured. Real hosts keep the routes that they have.
 pub(super) fn unlisted(plan: &Plan) -> Option<String> {
-    let name = plan.sockets.congestion.as_deref().filter(|_| plan.testbed_class == "local")?;
+    let name = plan.sockets.congestion.as_deref().filter(|_| plan.testbed_class.is_local())?;
     told(name, &std::fs::read_to_string(AVAILABLE).ok()?)
 }
 

@@ -6,8 +6,11 @@ use anyhow::Context;
 use btu_core::plan::Captured;
 use btu_core::plan::Choices;
 use btu_core::plan::Plan;
+use btu_core::plan::TestbedClass;
 use btu_core::plan::Vocabulary;
 use btu_core::words::shell_word;
+use clap::builder::PossibleValuesParser;
+use clap::builder::TypedValueParser;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
@@ -63,8 +66,8 @@ pub(crate) struct RunArgs {
     pub(super) test: Option<String>,
     /// What lies between real hosts: lab (default), cloud or wan
     #[arg(long, value_name = "CLASS", requires = "active", conflicts_with = "resume",
-        value_parser = ["lab", "cloud", "wan"])]
-    testbed_class: Option<String>,
+        value_parser = of_real_hosts())]
+    testbed_class: Option<TestbedClass>,
     /// How long a lost agent is waited for, in seconds
     #[arg(long, value_name = "SECONDS", requires = "active", default_value_t = 300,
         value_parser = crate::cli::seconds, allow_hyphen_values = true)]
@@ -108,8 +111,8 @@ impl RunArgs {
 
     /// The class says where a result comes from: a run must not call itself anything else.
     pub(super) fn fits(&self, plan: &Plan) -> Result<(), Failure> {
-        let class = plan.testbed_class.as_str();
-        match (self.is_remote(), class == "local") {
+        let class = plan.testbed_class;
+        match (self.is_remote(), class.is_local()) {
             (true, false) | (false, true) => Ok(()),
             (false, false) if self.resume.is_some() => {
                 let cause = anyhow::anyhow!("this result is of agents, and no --active is given");
@@ -174,7 +177,7 @@ impl RunArgs {
             activities: self.activities.as_deref(),
             captured: self.capture,
             seed: self.seed,
-            testbed_class: self.testbed_class.as_deref(),
+            testbed_class: self.testbed_class,
             real_hosts: self.is_remote(),
             plan: given.as_ref().map(|(name, text)| (name.as_str(), text.as_str())),
         };
@@ -209,6 +212,13 @@ fn resolve(choices: &Choices<'_>) -> Result<Plan, Failure> {
 /// The verb that a stored plan says it is of; plans of runs say none.
 pub(super) fn other_verb(plan: &str) -> Option<&str> {
     plan.lines().find_map(|line| line.strip_prefix("verb = \"")?.strip_suffix('"'))
+}
+
+/// A class that is not of this machine.
+fn of_real_hosts() -> impl TypedValueParser<Value = TestbedClass> {
+    let real = TestbedClass::ALL.into_iter().filter(|class| !class.is_local());
+    PossibleValuesParser::new(real.map(TestbedClass::name))
+        .try_map(|name| TestbedClass::named(&name).ok_or("unknown testbed class"))
 }
 
 /// `2900USD@2026-11`: digits, a currency of three letters, an optional date (year, month, day).

@@ -4,13 +4,13 @@ use std::io::BufRead;
 use std::io::BufReader;
 use std::process::Command;
 use std::process::Stdio;
-use std::thread;
-use std::time::Duration;
 use std::time::Instant;
 
 use crate::commands::needs;
 use crate::commands::run;
 use crate::program::btu;
+use crate::program::signal;
+use crate::program::wait_until;
 
 /// User and system time of everything that a shell waited for, in seconds: the second line of `times`.
 fn seconds(times: &str) -> f64 {
@@ -46,14 +46,21 @@ fn a_changed_window_does_not_end_a_link_that_waits_for_its_server_and_a_request_
     let mut child = command.spawn().unwrap();
     let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
     assert!(said.next().unwrap().unwrap().contains("changes nothing"));
-    let send = |signal: &str| {
-        let status = Command::new("kill").args([signal, &child.id().to_string()]).status();
-        assert!(status.unwrap().success());
-        thread::sleep(Duration::from_millis(300));
-    };
-    send("-WINCH");
-    send("-USR1");
-    send("-TERM");
+    for name in ["WINCH", "USR1", "TERM"] {
+        signal(child.id(), name);
+        wait_until(|| nothing_pends(child.id()));
+    }
     let status = child.wait().unwrap();
     assert_eq!(status.code(), Some(128 + 15), "{:?}", said.collect::<Vec<_>>());
+}
+
+/// True once a process has taken every signal that it was sent; of several at once the kernel chooses the first.
+fn nothing_pends(pid: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let pending = |line: &&str| line.starts_with("SigPnd:") || line.starts_with("ShdPnd:");
+    let sets: Vec<&str> = status.lines().filter(pending).collect();
+    assert_eq!(sets.len(), 2, "{status}");
+    // One that has ended takes none: its status tells why.
+    let is_over = status.contains("\nState:\tZ");
+    is_over || sets.iter().all(|set| set.ends_with("\t0000000000000000"))
 }

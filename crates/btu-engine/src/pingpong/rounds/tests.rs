@@ -151,6 +151,57 @@ fn a_stream_is_acknowledged_once_a_unit() {
     assert_eq!(channel.marks, [2, 0, 2, 0, 2, 0, ACKNOWLEDGE | LAST]);
 }
 
+/// Reads what another end sent, and keeps how much it had read at each answer.
+struct Played {
+    marks: VecDeque<u8>,
+    read: usize,
+    answered_after: Vec<usize>,
+}
+
+impl Channel for Played {
+    fn send(&mut self, data: &[u8]) -> io::Result<usize> {
+        self.answered_after.push(self.read);
+        Ok(data.len())
+    }
+
+    fn recv(&mut self, space: &mut [u8]) -> io::Result<usize> {
+        space[0] = self.marks.pop_front().expect("the last block ends it");
+        self.read += 1;
+        Ok(space.len())
+    }
+
+    fn try_send(&mut self, data: &[u8]) -> io::Result<usize> {
+        self.send(data)
+    }
+
+    fn try_recv(&mut self, space: &mut [u8]) -> io::Result<usize> {
+        self.recv(space)
+    }
+
+    fn wait_until(&mut self, _: btu_sys::exchange::Ready) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn aborter(&self) -> Aborter {
+        Aborter::new(|| ())
+    }
+}
+
+/// One to warm up, and three units of two: no block but the last of each is answered.
+#[test]
+fn the_far_end_of_a_stream_answers_the_last_block_of_a_unit_alone() {
+    let wanted = Configuration { mode: Mode::Streaming, ..Configuration::new("any") };
+    let mut near = Scripted::<true>::roomy();
+    near.visit(100, &wanted);
+    let mut blocks = Blocks::new(100, &wanted).unwrap();
+    let mut unit_ns = Vec::new();
+    let mut duty = three_units(&mut blocks, &mut unit_ns, &wanted, ENDLESS);
+    let mut far = Played { marks: near.marks.into(), read: 0, answered_after: Vec::new() };
+    swallow(&mut far, &mut duty).unwrap();
+    assert_eq!(far.answered_after, [1, 3, 5, 7]);
+    assert_eq!(near.received, far.answered_after.len(), "each is read");
+}
+
 /// 65,507 bytes are more than a window: the reader tells of every block.
 #[test]
 fn a_lossy_stream_waits_for_what_the_reader_tells() {

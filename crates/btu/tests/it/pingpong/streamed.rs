@@ -3,39 +3,61 @@
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::result;
 use crate::commands::needs;
+use crate::commands::run;
+use crate::program::btu;
+use crate::program::of_kind;
 use crate::quick::undisturbed;
 
-/// The point of 16 KiB over this machine's own loopback.
-fn point(mode: &str) -> Value {
-    let folder = TempDir::new().unwrap();
-    let args = ["tcp", "--on", "loopback", "--sizes", "16KiB", "--mode", mode];
-    let alone = ["--reference", "off", "--chasms", "off"];
-    let result = result(folder.path(), &[&args[..], &alone[..]].concat());
-    result["curves"][0]["points"][0].clone()
+/// What the visits of 16 KiB over this machine's own loopback counted.
+#[derive(Debug)]
+struct Counts {
+    units: u64,
+    blocks: u64,
+    /// How often a thread of either end slept.
+    sleeps: u64,
 }
 
-/// The fastest time of a block of a stream over that of one there and back.
-fn ratio([stream, there_and_back]: &[Value; 2]) -> f64 {
-    of(stream, "min_us") / of(there_and_back, "min_us")
+impl Counts {
+    fn of(mode: &str, time: &str) -> Self {
+        let folder = TempDir::new().unwrap();
+        let mut command = btu();
+        command.current_dir(folder.path()).args(["pingpong", "tcp", "--on", "loopback"]);
+        command.args(["--mode", mode, "--sizes", "16KiB", "--perturbation", "0B"]);
+        command.args(["--rounds", "3", "--point-time", time, "--wait", "block", "--out", "out"]);
+        run(command.args(["--reference", "off", "--chasms", "off"])).unwrap();
+        let visits = of_kind(&folder.path().join("out"), "ping_pong_visit");
+        let sum = |count: fn(&Value) -> Option<u64>| {
+            let of = |visit| count(visit).unwrap_or_else(|| panic!("not counted: {visit:#}"));
+            visits.iter().map(of).sum()
+        };
+        Self {
+            units: sum(|visit| visit["times"]["n"].as_u64()),
+            blocks: sum(|visit| {
+                Some(visit["times"]["n"].as_u64()? * visit["times"]["batch"].as_u64()?)
+            }),
+            sleeps: sum(|visit| visit["host"]["voluntary_switches"].as_u64()),
+        }
+    }
+
+    const fn is_streamed(&self) -> bool {
+        self.blocks >= LEAST * self.units
+    }
 }
 
-fn of(point: &Value, key: &str) -> f64 {
-    point[key].as_f64().unwrap_or_else(|| panic!("{key} of {point:#}"))
-}
-
-/// A stream that waits for an answer to each block takes twice as long as half of a round trip. Its two
-/// ends work at once, so other work slows it more: the fastest units are compared, of several attempts.
+/// Who waits for an answer to a block sleeps until it is there, and who answers until the next one comes. How
+/// often is counted: times of a stream, whose two ends work at once, are those of other work besides.
 #[test]
 fn blocks_of_a_stream_do_not_wait_for_an_answer_to_each() {
     needs!();
-    let attempt = |_| ["streaming", "ping-pong"].map(point);
-    let points = undisturbed(attempt, |points| ratio(points) >= MOST);
-    let [stream, there_and_back] = &points;
-    assert!(of(stream, "exchanges") >= 10.0 * of(stream, "timed_units"), "{stream:#}");
-    assert_eq!(there_and_back["exchanges"], there_and_back["timed_units"]);
-    assert!(ratio(&points) < MOST, "{stream:#} {there_and_back:#}");
+    let stream = undisturbed(|_| Counts::of("streaming", LONG), |counts| !counts.is_streamed());
+    assert!(stream.is_streamed() && stream.sleeps < stream.blocks, "{stream:?}");
+    let there_and_back = Counts::of("ping-pong", "10ms");
+    assert_eq!(there_and_back.blocks, there_and_back.units);
+    assert!(there_and_back.sleeps > there_and_back.blocks, "{there_and_back:?}");
 }
 
-const MOST: f64 = 1.3;
+/// A stream is cut by what it takes for a thirty-sixth of this: long beside the turns that a scheduler gives.
+const LONG: &str = "1500ms";
+/// Blocks of a unit at the least. One that is not cut to its time has one.
+const LEAST: u64 = 10;
