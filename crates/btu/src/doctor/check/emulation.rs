@@ -58,11 +58,18 @@ pub(super) static CONTAINMENT: Check = Check {
     needed: false,
     ask: |machine| match machine.attempt(Attempt::FreshProc) {
         Ok(()) => Finding::ok("yes"),
-        Err(cause) => Finding::limited(
-            "commands of btu link see the processes outside",
-            format!("mount /proc: {cause}: parts of /proc are masked here, as containers do"),
-            "start the container with --security-opt systempaths=unconfined",
-        ),
+        Err(cause) => {
+            let refusal = Refusal::given(&cause, &|path| machine.file(path).ok());
+            let (why, remedy) = match refusal {
+                Refusal::NoProc => (refusal.to_string(), refusal.remedy()),
+                _ => (
+                    "parts of /proc are masked here, as containers do".to_owned(),
+                    "start the container with --security-opt systempaths=unconfined",
+                ),
+            };
+            let effect = "commands of btu link see the processes outside";
+            Finding::limited(effect, format!("mount /proc: {cause}: {why}"), remedy)
+        }
     },
 };
 
