@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use btu_core::words::shell_word;
 use btu_report::StoreError;
+use btu_sys::sysctl;
 
 /// Exit codes that scripts may rely on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +77,7 @@ impl Failure {
 
     /// What the reader can do: what the failure says itself, or what helps against its cause everywhere.
     pub(crate) fn remedy(&self) -> Option<&str> {
+        let setting = self.cause.chain().find_map(|cause| cause.downcast_ref::<btu_sys::Error>());
         let cause = self.cause.chain().find_map(|cause| cause.downcast_ref::<io::Error>());
         // What only a privilege allows (EPERM) has remedies of its own, and no other place helps.
         let is_closed = cause.and_then(io::Error::raw_os_error) == Some(EACCES);
@@ -89,7 +91,7 @@ impl Failure {
             }
             _ => None,
         };
-        self.hint.as_deref().or(general)
+        self.hint.as_deref().or_else(|| setting.and_then(sysctl::remedy)).or(general)
     }
 
     /// Adds what the reader can do.

@@ -4,6 +4,7 @@ use std::io;
 
 use btu_core::units::BitRate;
 use btu_sys::namespace::Refusal;
+use btu_sys::sysctl;
 
 use crate::doctor::finding::Check;
 use crate::doctor::finding::Finding;
@@ -173,13 +174,16 @@ fn version(release: &str) -> Option<(u32, u32)> {
     Some((numbers.next()?, numbers.next()?))
 }
 
+/// A link writes no file but its namespaces' settings.
 fn relay_refused(cause: &io::Error) -> Finding {
-    Finding::missing(
-        "no link could be emulated",
-        cause.to_string(),
-        "make the line \"namespaces\" work; the kernel needs veth and AF_PACKET \
-         (modprobe veth af_packet)",
-    )
+    let remedy = match cause.kind() {
+        io::ErrorKind::ReadOnlyFilesystem => sysctl::WRITABLE,
+        _ => {
+            "make the line \"namespaces\" work; the kernel needs veth and AF_PACKET \
+             (modprobe veth af_packet)"
+        }
+    };
+    Finding::missing("no link could be emulated", cause.to_string(), remedy)
 }
 
 /// `PACKET_IGNORE_OUTGOING`
