@@ -80,7 +80,8 @@ impl Failure {
         let setting = self.cause.chain().find_map(|cause| cause.downcast_ref::<btu_sys::Error>());
         let cause = self.cause.chain().find_map(|cause| cause.downcast_ref::<io::Error>());
         // What only a privilege allows (EPERM) has remedies of its own, and no other place helps.
-        let is_closed = cause.and_then(io::Error::raw_os_error) == Some(EACCES);
+        let number = cause.and_then(io::Error::raw_os_error);
+        let is_closed = number == Some(EACCES);
         let general = match cause.map(io::Error::kind) {
             Some(ErrorKind::PermissionDenied) if is_closed => {
                 Some("this user may not: name another place, or give it the right")
@@ -88,6 +89,9 @@ impl Failure {
             Some(ErrorKind::ReadOnlyFilesystem) => Some("name a place that can be written"),
             Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => {
                 Some("make room there, or name another place")
+            }
+            _ if number == Some(EMFILE) => {
+                Some("allow this program more open files: ulimit -n 1024, or more")
             }
             _ => None,
         };
@@ -115,3 +119,18 @@ impl From<Exit> for ExitCode {
 
 /// `asm-generic/errno-base.h`
 const EACCES: i32 = 13;
+const EMFILE: i32 = 24;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_kernel_lacks_has_its_remedy_below_what_the_failure_says_itself() {
+        let failure = |errno| Failure::environment(io::Error::from_raw_os_error(errno));
+        assert!(failure(EMFILE).remedy().is_some_and(|remedy| remedy.contains("ulimit -n")));
+        assert!(failure(EACCES).remedy().is_some_and(|remedy| remedy.contains("this user")));
+        assert_eq!(failure(EMFILE).hint("name another").remedy(), Some("name another"));
+        assert_eq!(Failure::environment(io::Error::other("so")).remedy(), None);
+    }
+}
