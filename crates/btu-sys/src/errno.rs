@@ -11,3 +11,4 @@ pub use libc::ENOSPC;
 pub use libc::ENOSYS;
 pub use libc::EOPNOTSUPP;
 pub use libc::EPERM;
+pub use libc::EROFS;

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use btu_core::words::shell_word;
 use btu_report::StoreError;
+use btu_sys::sysctl;
 
 /// Exit codes that scripts may rely on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,9 +77,11 @@ impl Failure {
 
     /// What the reader can do: what the failure says itself, or what helps against its cause everywhere.
     pub(crate) fn remedy(&self) -> Option<&str> {
+        let setting = self.cause.chain().find_map(|cause| cause.downcast_ref::<btu_sys::Error>());
         let cause = self.cause.chain().find_map(|cause| cause.downcast_ref::<io::Error>());
         // What only a privilege allows (EPERM) has remedies of its own, and no other place helps.
-        let is_closed = cause.and_then(io::Error::raw_os_error) == Some(EACCES);
+        let number = cause.and_then(io::Error::raw_os_error);
+        let is_closed = number == Some(EACCES);
         let general = match cause.map(io::Error::kind) {
             Some(ErrorKind::PermissionDenied) if is_closed => {
                 Some("this user may not: name another place, or give it the right")
@@ -87,9 +90,12 @@ impl Failure {
             Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => {
                 Some("make room there, or name another place")
             }
+            _ if number == Some(EMFILE) => {
+                Some("allow this program more open files: ulimit -n 1024, or more")
+            }
             _ => None,
         };
-        self.hint.as_deref().or(general)
+        self.hint.as_deref().or_else(|| setting.and_then(sysctl::remedy)).or(general)
     }
 
     /// Adds what the reader can do.
@@ -113,3 +119,18 @@ impl From<Exit> for ExitCode {
 
 /// `asm-generic/errno-base.h`
 const EACCES: i32 = 13;
+const EMFILE: i32 = 24;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_kernel_lacks_has_its_remedy_below_what_the_failure_says_itself() {
+        let failure = |errno| Failure::environment(io::Error::from_raw_os_error(errno));
+        assert!(failure(EMFILE).remedy().is_some_and(|remedy| remedy.contains("ulimit -n")));
+        assert!(failure(EACCES).remedy().is_some_and(|remedy| remedy.contains("this user")));
+        assert_eq!(failure(EMFILE).hint("name another").remedy(), Some("name another"));
+        assert_eq!(Failure::environment(io::Error::other("so")).remedy(), None);
+    }
+}

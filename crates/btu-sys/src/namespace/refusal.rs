@@ -15,6 +15,10 @@ pub enum Refusal {
     Limit,
     /// Namespaces are nested too deep, or the user has reached the limit.
     Nesting,
+    /// The files that give a namespace its ids are not there: a chroot or container without `/proc`.
+    NoProc,
+    /// Those files can only be read.
+    ReadOnlyProc,
     /// A seccomp filter, as container engines install one.
     Seccomp,
     /// None of the known settings: the kernel's own answer is all there is.
@@ -35,6 +39,8 @@ impl Refusal {
             Some(libc::EPERM | libc::EACCES | libc::ENOSYS) => {
                 SUREST_FIRST.into_iter().find(|cause| known(*cause, file)).unwrap_or(Self::Unknown)
             }
+            Some(libc::ENOENT) if known(Self::NoProc, file) => Self::NoProc,
+            Some(libc::EROFS) => Self::ReadOnlyProc,
             _ => Self::Unknown,
         }
     }
@@ -49,6 +55,8 @@ impl Refusal {
             Self::CloneSysctl => "as root: sysctl kernel.unprivileged_userns_clone=1",
             Self::Limit => "as root: sysctl user.max_user_namespaces=15000",
             Self::Nesting => "start it outside of other namespaces, or end programs that hold some",
+            Self::NoProc => "mount /proc: mount -t proc proc /proc",
+            Self::ReadOnlyProc => "as root: mount -o remount,rw /proc",
             Self::Seccomp => {
                 "start the container with a seccomp profile that allows unshare, \
                  or with --privileged"
@@ -65,6 +73,8 @@ impl fmt::Display for Refusal {
             Self::CloneSysctl => "forbidden by kernel.unprivileged_userns_clone=0",
             Self::Limit => "forbidden by user.max_user_namespaces=0",
             Self::Nesting => "the limit on namespaces is reached",
+            Self::NoProc => "/proc is not mounted, or is that of other processes",
+            Self::ReadOnlyProc => "/proc is mounted read-only",
             Self::Seccomp => "a seccomp filter is active and may forbid it",
             Self::Unknown => "refused",
         })
@@ -89,7 +99,9 @@ fn known(cause: Refusal, file: &dyn Fn(&str) -> Option<String>) -> bool {
             let mode = status.lines().find_map(|line| line.strip_prefix("Seccomp:"));
             mode.is_some_and(|mode| mode.trim() == "2")
         }),
-        Refusal::Nesting | Refusal::Unknown => false,
+        // A /proc of another PID namespace is mounted as well, but has no `self` of this process.
+        Refusal::NoProc => file("/proc/self/status").is_none(),
+        Refusal::Nesting | Refusal::ReadOnlyProc | Refusal::Unknown => false,
     }
 }
 

@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::fs;
 use std::io;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::thread;
 
@@ -147,14 +148,13 @@ impl Machine for ThisMachine {
 
     fn arrival(&self) -> io::Result<Arrival> {
         self.ground.as_ref().map_err(again)?;
-        calibration::arrival().map_err(|cause| io::Error::other(format!("{cause:#}")))
+        calibration::arrival().map_err(|cause| told(&cause))
     }
 
     fn calibration(&self) -> io::Result<Calibration> {
         self.ground.as_ref().map_err(again)?;
-        let done = self.calibration.get_or_init(|| {
-            calibration::calibrate().map_err(|cause| io::Error::other(format!("{cause:#}")))
-        });
+        let done =
+            self.calibration.get_or_init(|| calibration::calibrate().map_err(|cause| told(&cause)));
         done.as_ref().map_err(again).cloned()
     }
 }
@@ -182,7 +182,7 @@ fn fresh_proc() -> io::Result<()> {
         ProcessError::Call { source, .. } | ProcessError::Prepare { source, .. } => source,
         other => io::Error::other(other),
     })?;
-    if compartment.proc_is_fresh() { Ok(()) } else { Err(io::ErrorKind::PermissionDenied.into()) }
+    if compartment.proc_is_fresh() { Ok(()) } else { Err(ErrorKind::PermissionDenied.into()) }
 }
 
 /// 300 sleeps of 1 ms with the least timer slack, as the emulator sleeps.
@@ -209,6 +209,12 @@ fn source<'e>(cause: &'e (dyn std::error::Error + 'static)) -> Option<&'e io::Er
         next = here.source();
     }
     None
+}
+
+/// All causes in one text, of the kind of the kernel's answer.
+fn told(cause: &anyhow::Error) -> io::Error {
+    let kind = source(cause.as_ref()).map_or(ErrorKind::Other, io::Error::kind);
+    io::Error::new(kind, format!("{cause:#}"))
 }
 
 /// An answer told once more.

@@ -13,6 +13,7 @@ use btu_sys::errno::ENOSPC;
 use btu_sys::errno::ENOSYS;
 use btu_sys::errno::EOPNOTSUPP;
 use btu_sys::errno::EPERM;
+use btu_sys::errno::EROFS;
 
 use super::CHECKS;
 use super::able;
@@ -183,9 +184,21 @@ const FORCED: &[Forced] = &[
     Forced { check: "namespaces", status: Status::Missing,
         take: |m| m.refuse(Attempt::Namespaces, EPERM),
         cause: "refused", remedy: "as root" },
+    Forced { check: "namespaces", status: Status::Missing,
+        take: |m| m.refuse(Attempt::Namespaces, ENOENT),
+        cause: "/proc is not mounted", remedy: "mount -t proc proc /proc" },
+    Forced { check: "namespaces", status: Status::Missing,
+        take: |m| m.refuse(Attempt::Namespaces, EROFS),
+        cause: "/proc is mounted read-only", remedy: "remount,rw /proc" },
+    Forced { check: "containment", status: Status::Limited,
+        take: |m| m.refuse(Attempt::FreshProc, ENOENT),
+        cause: "/proc is not mounted", remedy: "mount -t proc proc /proc" },
     Forced { check: "containment", status: Status::Limited,
         take: |m| m.refuse(Attempt::FreshProc, EPERM),
         cause: "/proc are masked", remedy: "systempaths=unconfined" },
+    Forced { check: "relay", status: Status::Missing,
+        take: |m| m.calibration = Err(EROFS),
+        cause: "Read-only file system", remedy: "make /proc/sys writable" },
     Forced { check: "relay", status: Status::Missing,
         take: |m| m.calibration = Err(ENOENT),
         cause: "No such file", remedy: "modprobe veth af_packet" },

@@ -10,7 +10,6 @@ use std::os::unix::net::UnixStream;
 use std::process::Command;
 use std::process::Stdio;
 
-use anyhow::Context;
 use btu_control::agent::Event;
 use btu_control::agent::WorkerId;
 use btu_control::frame::Chunk;
@@ -67,7 +66,7 @@ impl Listener {
         if !policy.classes.iter().any(|class| class.capture) {
             return Ok(of(Err("policy: capture = false".to_owned())));
         }
-        let process = launch().context("start the listener").map_err(Failure::environment)?;
+        let process = launch().map_err(not_started)?;
         if let Err(reason) = &process {
             output::message(&format!(
                 "no packets of unimpaired cases are recorded: {reason} (they need CAP_NET_RAW; with \
@@ -285,6 +284,14 @@ fn launch() -> std::io::Result<Result<Worker, String>> {
     Ok(made.map(|()| worker))
 }
 
+/// It is this program once more, which only `/proc` can tell.
+fn not_started(cause: std::io::Error) -> Failure {
+    let is_missing = cause.kind() == std::io::ErrorKind::NotFound;
+    let cause = anyhow::Error::new(cause).context("start the listener by /proc/self/exe");
+    let failure = Failure::environment(cause);
+    if is_missing { failure.hint("mount /proc: mount -t proc proc /proc") } else { failure }
+}
+
 const ANOTHER: &str = "the agent is shared, and packets of another conductor were being recorded";
 
 #[cfg(test)]
@@ -292,6 +299,14 @@ mod tests {
     use btu_core::units::Bytes;
 
     use super::*;
+
+    #[test]
+    fn a_listener_that_cannot_start_without_proc_says_so() {
+        let told = not_started(std::io::ErrorKind::NotFound.into());
+        assert!(told.cause.to_string().contains("/proc/self/exe"), "{told:?}");
+        assert!(told.remedy().is_some_and(|remedy| remedy.starts_with("mount /proc")));
+        assert_eq!(not_started(std::io::Error::other("so")).remedy(), None);
+    }
 
     const FIRST: WorkerId = WorkerId(1);
     const SECOND: WorkerId = WorkerId(2);

@@ -4,6 +4,7 @@ use std::io;
 
 use btu_core::units::BitRate;
 use btu_sys::namespace::Refusal;
+use btu_sys::sysctl;
 
 use crate::doctor::finding::Check;
 use crate::doctor::finding::Finding;
@@ -58,11 +59,18 @@ pub(super) static CONTAINMENT: Check = Check {
     needed: false,
     ask: |machine| match machine.attempt(Attempt::FreshProc) {
         Ok(()) => Finding::ok("yes"),
-        Err(cause) => Finding::limited(
-            "commands of btu link see the processes outside",
-            format!("mount /proc: {cause}: parts of /proc are masked here, as containers do"),
-            "start the container with --security-opt systempaths=unconfined",
-        ),
+        Err(cause) => {
+            let refusal = Refusal::given(&cause, &|path| machine.file(path).ok());
+            let (why, remedy) = match refusal {
+                Refusal::NoProc => (refusal.to_string(), refusal.remedy()),
+                _ => (
+                    "parts of /proc are masked here, as containers do".to_owned(),
+                    "start the container with --security-opt systempaths=unconfined",
+                ),
+            };
+            let effect = "commands of btu link see the processes outside";
+            Finding::limited(effect, format!("mount /proc: {cause}: {why}"), remedy)
+        }
     },
 };
 
@@ -166,13 +174,16 @@ fn version(release: &str) -> Option<(u32, u32)> {
     Some((numbers.next()?, numbers.next()?))
 }
 
+/// A link writes no file but its namespaces' settings.
 fn relay_refused(cause: &io::Error) -> Finding {
-    Finding::missing(
-        "no link could be emulated",
-        cause.to_string(),
-        "make the line \"namespaces\" work; the kernel needs veth and AF_PACKET \
-         (modprobe veth af_packet)",
-    )
+    let remedy = match cause.kind() {
+        io::ErrorKind::ReadOnlyFilesystem => sysctl::WRITABLE,
+        _ => {
+            "make the line \"namespaces\" work; the kernel needs veth and AF_PACKET \
+             (modprobe veth af_packet)"
+        }
+    };
+    Finding::missing("no link could be emulated", cause.to_string(), remedy)
 }
 
 /// `PACKET_IGNORE_OUTGOING`
