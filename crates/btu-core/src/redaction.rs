@@ -17,6 +17,7 @@ use crate::disclosure::Disclosure;
 use crate::disclosure::Fact;
 use crate::pingpong::import;
 use crate::pingpong::sample::Line;
+use crate::words::several;
 use names::Names;
 use names::host_of;
 use names::is_nobody;
@@ -30,6 +31,8 @@ pub struct Redactor {
     replaced: BTreeMap<Kind, BTreeSet<String>>,
     /// Files of other tools that lost what nothing was read of.
     thinned: usize,
+    /// Those of which nothing is left.
+    emptied: usize,
 }
 
 /// Where names of hosts are looked for; what has a form of its own is found everywhere.
@@ -68,7 +71,13 @@ pub enum Kind {
 impl Redactor {
     /// A redactor for results with this disclosure.
     pub fn new(key: [u8; 32], disclosure: &Disclosure) -> Self {
-        Self { key, names: Names::of(disclosure), replaced: BTreeMap::new(), thinned: 0 }
+        Self {
+            key,
+            names: Names::of(disclosure),
+            replaced: BTreeMap::new(),
+            thinned: 0,
+            emptied: 0,
+        }
     }
 
     /// The same where a host is also called so, as an agent in a plan.
@@ -123,7 +132,9 @@ impl Redactor {
         }
         let Ok(Line::PingPongFile { file, text }) = Line::deserialize(&*line) else { return };
         let needed = import::essence(&file, &text);
-        self.thinned += usize::from(needed != text);
+        let is_whole = needed.is_empty() && !text.is_empty();
+        self.emptied += usize::from(is_whole);
+        self.thinned += usize::from(needed != text && !is_whole);
         line["text"] = Value::String(needed);
         line["file"] = Value::String(self.place(&file));
     }
@@ -139,7 +150,11 @@ impl Redactor {
             1 => Some("comments of 1 imported file".to_owned()),
             n => Some(format!("comments of {n} imported files")),
         };
-        self.replaced.iter().map(counted).chain(thinned).collect()
+        let emptied = (self.emptied > 0).then(|| {
+            let files = several(self.emptied, "imported file");
+            format!("all of {files}: what points need of it could not be found out")
+        });
+        self.replaced.iter().map(counted).chain(thinned).chain(emptied).collect()
     }
 
     fn facts(&mut self, facts: &mut BTreeMap<String, Fact>, search: Search) {

@@ -182,7 +182,7 @@ impl ComparisonDocument {
             changes.iter().map(|change| ChangeResult::of(change, comparable)).collect()
         };
         Self {
-            schema_version: "1.1.0",
+            schema_version: "2.0.0",
             comparable,
             differences,
             before,

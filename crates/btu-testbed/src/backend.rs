@@ -54,7 +54,8 @@ pub trait Emulator: fmt::Debug + Send + Sync {
     /// Ends the recording and hands it over, one capture per link.
     fn end_capture(&self) -> Result<Vec<Capture>, BackendError>;
 
-    /// What each direction of each link did since the run started.
+    /// What each direction of each link did since the run started. To be asked when it is over: what comes next may have no
+    /// stamp.
     fn samples(&self) -> Result<Vec<DirectionSample>, BackendError>;
 }
 

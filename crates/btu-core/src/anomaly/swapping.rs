@@ -12,10 +12,12 @@ pub(super) const RULE: Rule = Rule {
     find: |evidence| evidence.each_run(|run| judge(&run.sample.host)),
 };
 
-/// Whose memory it was the kernel does not say. No run is repeated for it: a host that is short of memory stays so.
+/// Whose memory it was, and why it went, the kernel does not say. No run is repeated for it: it may go on.
 fn judge(host: &HostSample) -> Option<String> {
     let swapped = host.swapped.filter(|swapped| *swapped > MOST)?;
-    Some(format!("{swapped} > {MOST} went to swap and came from it: the host is short of memory"))
+    Some(format!(
+        "{swapped} > {MOST} went to swap and came from it: programs may have waited for theirs"
+    ))
 }
 
 /// A few pages that nobody needed go at any time.

@@ -341,7 +341,7 @@ fn a_hot_processor_and_a_host_short_of_memory_are_told() {
     assert_said(&hot(1, 0), "heat", sentence);
     assert_eq!(said(&hot(0, 0), "heat"), None);
     let swapped = |bytes| after(|sample| sample.host.swapped = Some(Bytes::new(bytes)));
-    let sentence = "3MiB > 1MiB went to swap and came from it: the host is short of memory";
+    let sentence = "3MiB > 1MiB went to swap and came from it: programs may have waited for theirs";
     assert_said(&swapped(3 << 20), "swapping", sentence);
     assert_eq!(said(&swapped(1 << 20), "swapping"), None);
 }

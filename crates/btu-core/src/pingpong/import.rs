@@ -150,13 +150,17 @@ pub fn import(file: &str, text: &str) -> Result<Imported, ImportError> {
 /// What the points of a file need of its text: the lines without which it would be read otherwise. Comments name hosts,
 /// accounts and directories. Nothing where finding out would take too long.
 pub fn essence(file: &str, text: &str) -> String {
+    essence_within(MOST_LOOKED_AT, file, text)
+}
+
+fn essence_within(bytes: usize, file: &str, text: &str) -> String {
     let Ok(whole) = import(file, text) else { return String::new() };
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let of = |stays: &[bool]| -> String {
         let kept = lines.iter().zip(stays).filter(|(_, stays)| **stays);
         kept.map(|(line, _)| *line).collect()
     };
-    let mut looks = MOST_LOOKED_AT / text.len().max(1);
+    let mut looks = bytes / text.len().max(1);
     let mut reads_alike = |stays: &[bool]| {
         looks = looks.saturating_sub(1);
         looks > 0 && import(file, &of(stays)).as_ref() == Ok(&whole)

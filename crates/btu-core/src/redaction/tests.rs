@@ -232,6 +232,17 @@ fn of_an_imported_file_its_points_stay() {
     }
 }
 
+/// What cannot be read any more, as after a later version of the program, may be anything.
+#[test]
+fn of_an_imported_file_that_says_nothing_nothing_stays_and_that_is_told() {
+    let (file, text) = ("a".to_owned(), "by anna\n".to_owned());
+    let line = serde_json::to_string(&Line::PingPongFile { file, text }).unwrap();
+    let mut redactor = Redactor::new([7; 32], &lab());
+    assert!(!redactor.line(&line).unwrap().contains("anna"));
+    let told = "all of 1 imported file: what points need of it could not be found out";
+    assert_eq!(redactor.told(), [told]);
+}
+
 proptest::proptest! {
     /// Whatever stands beside what: pieces of one alias and its surroundings make nothing new.
     #[test]

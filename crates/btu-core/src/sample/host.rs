@@ -31,7 +31,8 @@ pub struct HostSample {
     pub cpu_distance_ns: Option<Nanos>,
     /// Counters of the test role's network namespace that moved (`TcpExt.TCPTimeouts`).
     pub counters: Vec<CounterDelta>,
-    /// Frames, errors and drops of network devices that moved (`eth0.rx_errors`).
+    /// Errors, drops and frames of network devices that carried traffic of the run and counted errors or drops
+    /// (`eth0.rx_errors`).
     #[serde(default)]
     pub devices: Vec<CounterDelta>,
     /// Settings that changed during the run: the drift guard's findings.

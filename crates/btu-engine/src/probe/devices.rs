@@ -32,7 +32,14 @@ impl Probe for Devices {
             let delta = moved(name, before, after).filter(|delta| *delta != 0)?;
             Some(CounterDelta { name: name.clone(), delta })
         });
-        sample.devices = deltas.collect();
+        let deltas: Vec<CounterDelta> = deltas.collect();
+        let all = frames(&deltas, |_| true);
+        let counts = |one: &&CounterDelta| {
+            let own = |other: &CounterDelta| device_of(other) == device_of(one);
+            let is_faulty = deltas.iter().any(|other| own(other) && !is_frames(other));
+            is_faulty && frames(&deltas, own) * PART >= all
+        };
+        sample.devices = deltas.iter().filter(counts).cloned().collect();
     }
 }
 
@@ -46,6 +53,21 @@ fn of_device(line: &str) -> Option<Vec<(String, Figure)>> {
     };
     COLUMNS.iter().map(figure).collect()
 }
+
+fn device_of(one: &CounterDelta) -> &str {
+    one.name.rsplit_once('.').map_or("", |(device, _)| device)
+}
+
+fn is_frames(one: &CounterDelta) -> bool {
+    one.name.ends_with("_packets")
+}
+
+fn frames(counters: &[CounterDelta], wanted: impl Fn(&CounterDelta) -> bool) -> i64 {
+    counters.iter().filter(|one| is_frames(one) && wanted(one)).map(|one| one.delta).sum()
+}
+
+/// A device that carried less than one of so many frames carried other traffic than what was measured.
+const PART: i64 = 100;
 
 /// Columns of `/proc/net/dev` behind the name, by the names of `Documentation/networking/statistics.rst`. Drops include what
 /// the device missed for want of a free buffer (`dev_seq_printf_stats` in `net/core/net-procfs.c`).
@@ -74,10 +96,32 @@ mod tests {
         let (before, after) =
             (reading(TEXT), reading(&TEXT.replace("10    2    3", "25    9    3")));
         assert_eq!((before.len(), &before["eth0:1.tx_dropped"]), (12, &Figure::Count(1)));
+        let told = folded(&before, &after);
+        assert_eq!(
+            told,
+            [("eth0:1.rx_errors".to_owned(), 7), ("eth0:1.rx_packets".to_owned(), 15)]
+        );
+    }
+
+    fn folded(before: &Reading, after: &Reading) -> Vec<(String, i64)> {
         let mut sample = HostSample::default();
-        Devices.fold(&before, &after, &mut sample);
-        let told = sample.devices.iter().map(|one| (one.name.as_str(), one.delta));
-        let told: Vec<_> = told.collect();
-        assert_eq!(told, [("eth0:1.rx_errors", 7), ("eth0:1.rx_packets", 15)]);
+        Devices.fold(before, after, &mut sample);
+        sample.devices.into_iter().map(|one| (one.name, one.delta)).collect()
+    }
+
+    #[test]
+    fn a_device_that_carried_next_to_nothing_and_one_without_fault_are_left_out() {
+        let reading = |counts: [(&str, i64); 4]| {
+            counts.map(|(name, count)| (name.to_owned(), Figure::Count(count))).into()
+        };
+        let names = ["eth0.rx_packets", "eth1.rx_packets", "eth1.rx_dropped", "lo.rx_packets"];
+        let [eth0, eth1, dropped, lo] = names;
+        let before = reading([(eth0, 0), (eth1, 0), (dropped, 0), (lo, 0)]);
+        assert_eq!(
+            folded(&before, &reading([(eth0, 9000), (eth1, 80), (dropped, 20), (lo, 5)])),
+            []
+        );
+        let told = folded(&before, &reading([(eth0, 0), (eth1, 80), (dropped, 20), (lo, 5)]));
+        assert_eq!(told, [(dropped.to_owned(), 20), (eth1.to_owned(), 80)]);
     }
 }

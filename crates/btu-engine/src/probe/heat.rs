@@ -24,12 +24,19 @@ impl Probe for Heat {
 
     fn read(&self, files: &Files) -> Reading {
         let cpus = files.names(CPUS).into_iter().filter(|name| is_cpu(name));
+        // A processor that counts none has none of these files: a look at its first CPU is enough. One that is offline has
+        // none either, and older kernels have no times.
+        if !files.exists(&format!("{CPUS}/cpu0/{}", SPELLS[0])) {
+            return Reading::new();
+        }
         let paths = cpus.flat_map(|cpu| {
             [SPELLS, TIMES].as_flattened().iter().map(move |file| format!("{CPUS}/{cpu}/{file}"))
         });
-        // A processor that counts none has none of these files: one look is enough.
-        let read = paths.map_while(|path| Some((files.text(&path).ok()?, path)));
-        read.filter_map(|(count, path)| Some((path, Figure::Count(count.parse().ok()?)))).collect()
+        let count = |path: &String| Some(Figure::Count(files.text(path).ok()?.parse().ok()?));
+        paths
+            .filter_map(|path| Some((count(&path)?, path)))
+            .map(|(count, path)| (path, count))
+            .collect()
     }
 
     /// Cores and the package they are in are slowed apart or together: the most counts.
@@ -81,11 +88,20 @@ mod tests {
         };
         write("cpu0", [1, 7, 10, 500]);
         write("cpu1", [2, 7, 20, 500]);
-        std::fs::create_dir(root.path().join("sys/devices/system/cpu/cpufreq")).unwrap();
+        for other in ["cpufreq", "cpu00"] {
+            std::fs::create_dir(root.path().join("sys/devices/system/cpu").join(other)).unwrap();
+        }
         let before = Heat.read(&files);
-        assert_eq!(before.len(), 8);
+        assert_eq!(before.len(), 8, "a CPU that is offline tells nothing");
         write("cpu1", [3, 9, 320, 700]);
         assert_eq!(folded(&before, &Heat.read(&files)), (Some(2), Some(Nanos::from_millis(300))));
+    }
+
+    #[test]
+    fn spells_are_told_where_a_kernel_counts_no_times() {
+        let reading =
+            |count| Reading::from([(format!("{CPUS}/cpu0/{}", SPELLS[1]), Figure::Count(count))]);
+        assert_eq!(folded(&reading(4), &reading(5)), (Some(1), None));
     }
 
     #[test]

@@ -290,8 +290,13 @@ fn stamps_that_are_given_back_cost_nobody_anything() {
         for socket in [&pair.near, &pair.far] {
             socket.stamp(false).unwrap();
         }
-        assert!(bystander.is_soon_stamped(false), "not given back");
+        let given_back = bystander.is_soon_stamped(false);
         pair.far.stamp(true).unwrap();
         assert!(bystander.is_soon_stamped(true), "asked for once more");
+        drop(pair);
+        if !given_back && !bystander.is_soon_stamped(false) {
+            skip!("machine too busy: a program began to want stamps");
+        }
+        assert!(given_back, "given back with the sockets alone");
     });
 }

@@ -250,3 +250,11 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_could_not_be_found_out_in_time_is_left_out() {
+    let text = include_str!("../../../testdata/pingpong/osu-latency-7.txt");
+    assert_eq!(essence_within(0, "a", text), "");
+    let found = essence_within(100 * text.len(), "a", text);
+    assert_eq!(import("a", &found).unwrap(), import("a", text).unwrap());
+}

@@ -18,7 +18,6 @@ use crate::result::version::is_rejudged;
 pub(super) fn as_of(minor: u32, stored: &Value, mut computed: Value) -> Value {
     if computed["verb"].is_null() {
         drop_rules(minor, &mut computed);
-        take_judgements(minor, stored, &mut computed);
         if minor < PASSES_NAMED_SINCE {
             take_words(stored, &mut computed, |_| true);
             rank_the_disturbed(stored, &mut computed);
@@ -26,6 +25,7 @@ pub(super) fn as_of(minor: u32, stored: &Value, mut computed: Value) -> Value {
         if minor < QUEUES_TOLD_SINCE {
             take_words(stored, &mut computed, |detail| detail.contains(QUEUE_DROPPED));
         }
+        take_judgements(minor, stored, &mut computed);
         if minor < T_SINCE && computed["passes"].as_u64() >= Some(BOOTSTRAP_PASSES) {
             take_intervals(stored, &mut computed);
         }
@@ -155,12 +155,13 @@ fn name_all_loads(stored: &Value, computed: &mut Value) {
 
 /// A remark that several passes have did not say of which its figure is, and one of drops not that a queue dropped some.
 fn take_words(stored: &Value, computed: &mut Value, is_new: fn(&str) -> bool) {
-    let theirs = stored["remarks"].as_array().into_iter().flatten();
+    let mut theirs: Vec<&Value> = stored["remarks"].as_array().into_iter().flatten().collect();
     let ours = computed.get_mut("remarks").and_then(Value::as_array_mut).into_iter().flatten();
-    for (then, own) in theirs.zip(ours) {
-        let is_same = then["name"] == own["name"] && then["cell"] == own["cell"];
-        let detail = own.get_mut("detail").filter(|detail| detail.as_str().is_some_and(is_new));
-        if let Some(detail) = detail.filter(|_| is_same) {
+    for own in ours {
+        let is_same = |then: &&Value| then["name"] == own["name"] && then["cell"] == own["cell"];
+        let Some(at) = theirs.iter().position(is_same) else { continue };
+        let then = theirs.remove(at);
+        if let Some(detail) = own.get_mut("detail").filter(|d| d.as_str().is_some_and(is_new)) {
             detail.clone_from(&then["detail"]);
         }
     }
@@ -288,6 +289,20 @@ mod tests {
         assert_eq!(as_of(6, &then, now.clone()), now);
         let other = result("21 of 1250 segments were sent again, 0 drops were asked for");
         assert_eq!(as_of(5, &then, other.clone()), other);
+    }
+
+    #[test]
+    fn what_was_judged_and_told_otherwise_stands_beside_each_other() {
+        let remark = |name: &str, detail: &str| json!({"name": name, "cell": "SEND/ftp/io", "detail": detail});
+        let result = |remarks: &[Value]| json!({"passes": 6, "remarks": remarks});
+        let now = result(&[remark("spread", "x"), remark("steal", "5 % (pass 1; 2 of 3)")]);
+        let then = result(&[
+            remark("two-groups", "y"),
+            remark("spread", "x"),
+            remark("steal", "5 % (2 of 3 passes)"),
+        ]);
+        assert_eq!(as_of(4, &then, now.clone()), then);
+        assert_ne!(as_of(6, &then, now), then);
     }
 
     #[test]

@@ -23,7 +23,7 @@ impl Stamping {
         Self::On { until: now }
     }
 
-    /// A run begins: its first packet has a stamp if it comes soon, and if not, all but the first.
+    /// A run begins: its first packets have stamps if they come soon, and if not, those that follow them.
     pub(super) fn begun(now: Nanos) -> Self {
         Self::On { until: now + AT_FIRST }
     }
@@ -50,7 +50,7 @@ impl Stamping {
     }
 
     /// Tells the sockets, where it is another than before.
-    pub(super) fn give_way(&mut self, next: Self, links: &[Link]) -> io::Result<()> {
+    pub(super) fn change_to(&mut self, next: Self, links: &[Link]) -> io::Result<()> {
         if self.is_on() != next.is_on() {
             let mut sockets = links.iter().flat_map(|link| [&link.near, &link.far]);
             sockets.try_for_each(|socket: &PacketSocket| socket.stamp(next.is_on()))?;

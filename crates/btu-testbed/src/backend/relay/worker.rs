@@ -32,7 +32,7 @@ pub(super) enum Command {
     /// End the recording and hand it over, `up` and `down` per link: whoever asked joins them, since
     /// that copies both and would keep packets waiting here.
     EndCapture { reply: Sender<Vec<[Capture; 2]>> },
-    /// Report the run so far, two records per link.
+    /// Report the run, which is over: two records per link.
     Sample { reply: Sender<Vec<Told>> },
 }
 
@@ -169,7 +169,8 @@ impl Worker {
         };
         self.woke = now();
         self.waker.clear();
-        self.stamp(self.stamping.waited(self.woke))
+        // What came has a stamp that would be lost.
+        if self.in_vain { Ok(()) } else { self.stamp(self.stamping.waited(self.woke)) }
     }
 
     /// How to wait where all traffic of the moment is delayed anyway.
@@ -220,7 +221,7 @@ impl Worker {
     }
 
     fn stamp(&mut self, next: Stamping) -> io::Result<()> {
-        self.stamping.give_way(next, &self.links)
+        self.stamping.change_to(next, &self.links)
     }
 
     /// Losses before the start belong to no run.

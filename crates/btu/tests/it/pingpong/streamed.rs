@@ -40,8 +40,10 @@ impl Counts {
         }
     }
 
+    /// Less often than once and a half for each block both ends together sleep where they work at once; one after the
+    /// other they sleep twice.
     const fn is_streamed(&self) -> bool {
-        self.blocks >= LEAST * self.units
+        self.blocks >= LEAST * self.units && 2 * self.sleeps < 3 * self.blocks
     }
 }
 
@@ -51,7 +53,7 @@ impl Counts {
 fn blocks_of_a_stream_do_not_wait_for_an_answer_to_each() {
     needs!();
     let stream = undisturbed(|_| Counts::of("streaming", LONG), |counts| !counts.is_streamed());
-    assert!(stream.is_streamed() && stream.sleeps < stream.blocks, "{stream:?}");
+    assert!(stream.is_streamed(), "{stream:?}");
     let there_and_back = Counts::of("ping-pong", "10ms");
     assert_eq!(there_and_back.blocks, there_and_back.units);
     assert!(there_and_back.sleeps > there_and_back.blocks, "{there_and_back:?}");
