@@ -64,9 +64,8 @@ pub struct Observation {
     readings: Vec<Reading>,
 }
 
-/// Reads every probe. Cheap: some small files, four more for each CPU that counts
-/// heat, three system calls for each process, and a
-/// millisecond on two CPUs.
+/// Reads every probe. Cheap: some small files, four more for each CPU that counts heat, three system calls for each
+/// process, and a millisecond on two CPUs.
 pub fn observe(files: &Files) -> Observation {
     let readings = PROBES.iter().map(|probe| probe.read(files)).collect();
     Observation { started: now(), readings }

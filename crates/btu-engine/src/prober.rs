@@ -125,7 +125,7 @@ impl Path {
         let (direction, sockets) = (Direction::Send, Settings::default());
         let terms = Terms {
             cancel: Arc::clone(&self.cancel),
-            ..Terms::new(&Tcp, BULK_MESSAGE, Amount::Window(time), time * 6)
+            ..Terms::new(&Tcp, BULK_MESSAGE, Amount::Window(time), (time * 6).max(BULK_CAP))
         };
         let listen = SocketAddr::new(self.far_address, 0);
         let far = FarSide::listen(FarJob {
@@ -141,7 +141,7 @@ impl Path {
         let near = NearSide::connect(NearJob { flows: flows.collect(), terms, sockets, place })?;
         let near = near.go()?;
         if let Some(fault) = near.ends.iter().find_map(|end| end.fault.as_ref()) {
-            return Err(EngineError::Refused(format!("bulk transfer to {listen}: {fault}")));
+            return Err(EngineError::Refused(format!("bulk transfer to {}: {fault}", listen.ip())));
         }
         let read: Bytes = far.finish()?.iter().map(|end| end.bytes).sum();
         Ok(read.per(near.elapsed()).unwrap_or_default())
@@ -348,6 +348,8 @@ fn joined<T>(thread: JoinHandle<Result<T, EngineError>>) -> Result<T, EngineErro
 /// How soon the end of all patience is noticed.
 pub const TURN: Nanos = Nanos::from_millis(100);
 const BULK_MESSAGE: Bytes = Bytes::new(65_536);
+/// What the whole transfer may take at least: on a busy machine its ends wait for a CPU before and after it.
+const BULK_CAP: Nanos = Nanos::from_secs(5);
 /// Packets on their way at most: what a default receive buffer (208 KiB) holds of the smallest ones.
 const AHEAD: u64 = 64;
 /// The number that ends a series of round trips.
