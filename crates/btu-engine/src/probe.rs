@@ -13,6 +13,7 @@ mod swap;
 
 use std::collections::BTreeMap;
 
+use btu_core::sample::CounterDelta;
 use btu_core::sample::HostSample;
 use btu_core::units::Nanos;
 
@@ -81,6 +82,15 @@ impl Observation {
         }
         sample
     }
+}
+
+/// The counters that moved, and how far.
+fn deltas(before: &Reading, after: &Reading) -> Vec<CounterDelta> {
+    let of = |name: &String| {
+        let delta = moved(name, before, after).filter(|delta| *delta != 0)?;
+        Some(CounterDelta { name: name.clone(), delta })
+    };
+    after.keys().filter_map(of).collect()
 }
 
 /// How far a counter moved; `None` where either reading lacks it.

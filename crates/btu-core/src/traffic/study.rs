@@ -31,7 +31,6 @@ use super::sample::RunSample;
 use crate::stats;
 use crate::stats::Interval;
 use crate::stats::student_on_logs;
-
 use utilisation::Place;
 use utilisation::Rates;
 

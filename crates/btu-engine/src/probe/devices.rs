@@ -6,7 +6,7 @@ use btu_core::sample::HostSample;
 use super::Figure;
 use super::Probe;
 use super::Reading;
-use super::moved;
+use super::deltas;
 use crate::files::Files;
 
 /// The probe `devices`.
@@ -28,11 +28,7 @@ impl Probe for Devices {
     }
 
     fn fold(&self, before: &Reading, after: &Reading, sample: &mut HostSample) {
-        let deltas = after.keys().filter_map(|name| {
-            let delta = moved(name, before, after).filter(|delta| *delta != 0)?;
-            Some(CounterDelta { name: name.clone(), delta })
-        });
-        let deltas: Vec<CounterDelta> = deltas.collect();
+        let deltas = deltas(before, after);
         let all = frames(&deltas, |_| true);
         let counts = |one: &&CounterDelta| {
             let own = |other: &CounterDelta| device_of(other) == device_of(one);

@@ -1,12 +1,11 @@
 //! Protocol counters of the network namespace: which ones a run moved, and how far.
 
-use btu_core::sample::CounterDelta;
 use btu_core::sample::HostSample;
 
 use super::Figure;
 use super::Probe;
 use super::Reading;
-use super::moved;
+use super::deltas;
 use crate::files::Files;
 
 /// The probe `protocol`.
@@ -28,11 +27,7 @@ impl Probe for Protocol {
     }
 
     fn fold(&self, before: &Reading, after: &Reading, sample: &mut HostSample) {
-        let deltas = after.keys().filter_map(|name| {
-            let delta = moved(name, before, after).filter(|delta| *delta != 0)?;
-            Some(CounterDelta { name: name.clone(), delta })
-        });
-        sample.counters.extend(deltas);
+        sample.counters.extend(deltas(before, after));
     }
 }
 
@@ -58,6 +53,8 @@ const SOURCES: [&str; 2] = ["/proc/thread-self/net/snmp", "/proc/thread-self/net
 
 #[cfg(test)]
 mod tests {
+    use btu_core::sample::CounterDelta;
+
     use super::*;
 
     #[test]
