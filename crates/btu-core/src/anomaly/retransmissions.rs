@@ -53,7 +53,7 @@ impl Resent {
 pub(super) struct Drops {
     /// Because it was asked to.
     asked: u64,
-    /// From the queue of a rate, which nobody asked for and which explains as much.
+    /// From the full queue of a rate: nobody asked for them one by one, and they explain as much.
     queued: u64,
 }
 
