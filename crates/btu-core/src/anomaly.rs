@@ -38,6 +38,10 @@ pub use evidence::CellRuns;
 pub use evidence::Evidence;
 pub use faster_loaded::FASTER_LOADED;
 
+pub(crate) use cpu_quota::MOST as THROTTLED_PERCENT;
+pub(crate) use foreign_cpu::MOST as FOREIGN_CPU_PERCENT;
+pub(crate) use steal::MOST as STOLEN_PERCENT;
+
 /// Every rule: first those that make a cell abnormal, then those that only remark on a run.
 pub static RULES: &[Rule] = &[
     dip::RULE,

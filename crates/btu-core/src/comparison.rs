@@ -5,6 +5,7 @@
 
 mod condition;
 mod facts;
+mod surroundings;
 
 use crate::stats::LEAST_EFFECT;
 use crate::stats::LEAST_PASSES;
@@ -28,6 +29,8 @@ pub use condition::ConditionError;
 pub use condition::Outcome;
 pub use facts::FactChange;
 pub use facts::changed_facts;
+pub use surroundings::Surrounding;
+pub use surroundings::surroundings;
 
 /// Everything that two results say of each other.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,6 +8,7 @@ use btu_core::comparison;
 use btu_core::comparison::Change;
 use btu_core::comparison::FactChange;
 use btu_core::comparison::Outcome;
+use btu_core::comparison::Surrounding;
 use btu_core::journal::Journal;
 use serde::Serialize;
 
@@ -40,6 +41,8 @@ pub struct ComparisonDocument {
     pub changes: Vec<ChangeResult>,
     /// The goodput of each cell.
     pub cells: Vec<ChangeResult>,
+    /// What the test hosts were like meanwhile.
+    pub surroundings: Vec<SurroundingResult>,
     /// What changed in the disclosure.
     pub disclosure: Vec<FactResult>,
     /// Conditions of `--fail-if`.
@@ -88,6 +91,28 @@ pub struct ChangeResult {
     pub different: Option<bool>,
     /// Why that cannot be told.
     pub different_reason: Option<String>,
+}
+
+/// A reading of the test host beside the runs that count.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SurroundingResult {
+    /// Its name, with its unit: `cpu_distance_ns`.
+    pub name: &'static str,
+    /// What it is.
+    #[serde(skip)]
+    pub about: &'static str,
+    /// Before.
+    pub before: Option<f64>,
+    /// Why there is none.
+    pub before_reason: Option<&'static str>,
+    /// After.
+    pub after: Option<f64>,
+    /// Why there is none.
+    pub after_reason: Option<&'static str>,
+    /// True where it differs by more than what marks a run.
+    pub moved: Option<bool>,
+    /// Why that cannot be told.
+    pub moved_reason: Option<&'static str>,
 }
 
 /// A fact that is not the same in both.
@@ -163,6 +188,8 @@ fn doubts(analysis: &Analysis) -> Vec<String> {
 /// Why nothing is said of a figure that a run with a cap went into.
 const BOUND: &str =
     "a run met its cap, or failed, or its activity finished nothing: a side is a bound";
+/// Why a result has no reading of its surroundings.
+const UNREAD: &str = "no run that counts has read it";
 /// What every result of a short preset is, and what changes none of its figures.
 const UNRANKED: &str = "NOT RANKABLE";
 /// Flags of runs that count although they are not valid.
@@ -174,7 +201,7 @@ impl ComparisonDocument {
         [before, after]: [Side; 2],
         comparison: &comparison::Comparison,
         differences: Vec<String>,
-        facts: Vec<FactChange>,
+        (surroundings, facts): (Vec<Surrounding>, Vec<FactChange>),
         outcomes: Vec<Outcome>,
     ) -> Self {
         let comparable = differences.is_empty();
@@ -182,13 +209,14 @@ impl ComparisonDocument {
             changes.iter().map(|change| ChangeResult::of(change, comparable)).collect()
         };
         Self {
-            schema_version: "2.0.0",
+            schema_version: "2.1.0",
             comparable,
             differences,
             before,
             after,
             changes: shown(&comparison.changes),
             cells: shown(&comparison.cells),
+            surroundings: surroundings.into_iter().map(Into::into).collect(),
             disclosure: facts.into_iter().map(Into::into).collect(),
             conditions: outcomes.into_iter().map(Into::into).collect(),
         }
@@ -229,6 +257,23 @@ impl ChangeResult {
             .then(rules)
             .or_else(|| change.is_bound.then(bound))
             .or_else(|| change.ci95_reason.clone())
+    }
+}
+
+impl From<Surrounding> for SurroundingResult {
+    fn from(found: Surrounding) -> Self {
+        let Surrounding { name, about, before, after, moved } = found;
+        let why = |is_missing: bool| is_missing.then_some(UNREAD);
+        Self {
+            name,
+            about,
+            before,
+            before_reason: why(before.is_none()),
+            after,
+            after_reason: why(after.is_none()),
+            moved,
+            moved_reason: why(moved.is_none()),
+        }
     }
 }
 

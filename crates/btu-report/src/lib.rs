@@ -36,6 +36,7 @@ pub use comparison::ComparisonDocument;
 pub use comparison::ConditionResult;
 pub use comparison::FactResult;
 pub use comparison::Side;
+pub use comparison::SurroundingResult;
 pub use comparison::compose_comparison;
 pub use comparison::render_comparison;
 pub use document::*;

@@ -1,9 +1,11 @@
 //! The verb `compare`: two results, what changed, and whether that is too much.
 
+use btu_core::analysis::Analysis;
 use btu_core::comparison::Condition;
 use btu_core::comparison::Outcome;
 use btu_core::comparison::changed_facts;
 use btu_core::comparison::compare as comparison_of;
+use btu_core::comparison::surroundings;
 use btu_core::journal::Journal;
 use btu_core::ranking::different_cells;
 use btu_report::ComparisonDocument;
@@ -64,12 +66,13 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
         .map_err(|error| Failure::usage(anyhow::Error::new(error).context("--fail-if")))?;
     let exit = exit(&outcomes);
     let facts = changed_facts(&before.journal.hosts, &after.journal.hosts);
+    let meanwhile = surroundings(measured(before), measured(after));
     let differences = stored::told(&found, &runs);
     let document = ComparisonDocument::of(
         [side(before), side(after)],
         &comparison,
         differences,
-        facts,
+        (meanwhile, facts),
         outcomes,
     );
     let composed = btu_report::compose_comparison(&document);
@@ -88,7 +91,11 @@ fn exit(outcomes: &[Outcome]) -> Exit {
     }
 }
 
+fn measured(run: &NamedRun) -> (&Journal, &Analysis) {
+    (&run.journal, &run.analysis)
+}
+
 fn side(run: &NamedRun) -> Side {
     let trust = run.verification.tier.words();
-    Side::of(&run.name, (&run.journal, &run.analysis), trust, run.altered())
+    Side::of(&run.name, measured(run), trust, run.altered())
 }

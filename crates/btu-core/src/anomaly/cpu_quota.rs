@@ -22,4 +22,4 @@ fn judge(host: &HostSample) -> Option<String> {
     ))
 }
 
-const MOST: f64 = 1.0;
+pub(crate) const MOST: f64 = 1.0;

@@ -20,6 +20,6 @@ pub(super) fn judge(host: &HostSample) -> Option<String> {
     Some(format!("other programs used {} of a CPU", beyond(used, '>', MOST, 1, " %")))
 }
 
-const MOST: f64 = 2.0;
+pub(crate) const MOST: f64 = 2.0;
 /// Less is what wakes up on every host, however short the run.
 const A_FEW_TURNS: Nanos = Nanos::from_millis(5);

@@ -5,9 +5,12 @@ use super::Finding;
 use super::Rule;
 use super::Subject;
 use super::Weight;
+use super::cpu_quota;
 use super::evidence::percent;
+use super::foreign_cpu;
 use super::heat;
 use super::retransmissions;
+use super::steal;
 use crate::analysis::CountedRun;
 use crate::cell::Role;
 use crate::sample::HostSample;
@@ -76,10 +79,10 @@ fn hints(run: &CountedRun<'_>, apart: Option<f64>) -> Vec<String> {
     };
     [
         retransmissions::unexplained(run),
-        hint(share(host.steal_ns), 1.0, "of the window stolen by the hypervisor"),
-        hint(share(host.throttled_ns), 1.0, "of the window stopped by a CPU quota"),
+        hint(share(host.steal_ns), steal::MOST, "of the window stolen by the hypervisor"),
+        hint(share(host.throttled_ns), cpu_quota::MOST, "of the window stopped by a CPU quota"),
         heat::judge(host),
-        hint(share(host.foreign_cpu_ns), 2.0, "of a CPU used by other programs"),
+        hint(share(host.foreign_cpu_ns), foreign_cpu::MOST, "of a CPU used by other programs"),
         hint(Some(waited), 5.0, "of the window waiting for a CPU"),
         distance_ns(run)
             .zip(apart)

@@ -18,4 +18,4 @@ pub(super) fn judge(host: &HostSample) -> Option<String> {
     Some(format!("the hypervisor stole {} of the window", beyond(stolen, '>', MOST, 1, " %")))
 }
 
-const MOST: f64 = 1.0;
+pub(crate) const MOST: f64 = 1.0;

@@ -5,6 +5,7 @@ use btu_core::words::several;
 use super::ChangeResult;
 use super::ComparisonDocument;
 use super::Side;
+use super::SurroundingResult;
 use crate::document::Block;
 use crate::document::Column;
 use crate::document::Document;
@@ -21,6 +22,7 @@ pub fn compose_comparison(found: &ComparisonDocument) -> Document {
         part("comparison", "Comparison", Level::Headline, headline(found)),
         part("parts", "By application, case and activity", Level::Applications, parts(found)),
         part("cells", "Every cell", Level::Cells, cells(found)),
+        part("surroundings", "Beside the runs", Level::Appendix, surroundings(found)),
         part("disclosure", "What changed in the disclosure", Level::Appendix, disclosure(found)),
     ];
     let document = Document {
@@ -44,6 +46,7 @@ fn headline(found: &ComparisonDocument) -> Vec<Block> {
         blocks.push(Block::List { items });
     }
     blocks.extend(of_sides(found, |side| side.altered.clone()));
+    blocks.extend(meanwhile(found));
     let whole: Vec<&ChangeResult> =
         found.changes.iter().filter(|one| !one.figure.contains('.')).collect();
     blocks.push(Block::Table(table("", &whole, named)));
@@ -187,6 +190,38 @@ fn percent(ratio: f64) -> String {
     let text = number::percent((ratio - 1.0) * 100.0);
     let positive = !text.starts_with('-') && text.bytes().any(|b| matches!(b, b'1'..=b'9'));
     if positive { format!("+{text}") } else { text }
+}
+
+/// What of the machine moved between them: the figures may differ by that alone.
+fn meanwhile(found: &ComparisonDocument) -> Option<Block> {
+    let moved = found.surroundings.iter().filter(|one| one.moved == Some(true));
+    let told = moved.map(|one| {
+        let [before, after] = [one.before, one.after].map(reading);
+        format!("the machine was not the same: {}: {before} before, {after} after", one.about)
+    });
+    let items: Vec<String> = told.collect();
+    (!items.is_empty()).then_some(Block::List { items })
+}
+
+fn surroundings(found: &ComparisonDocument) -> Vec<Block> {
+    let row = |one: &SurroundingResult| {
+        let moved = if one.moved == Some(true) { "moved" } else { "" };
+        let [before, after] = [one.before, one.after].map(reading);
+        vec![one.about.to_owned(), before, after, moved.to_owned()]
+    };
+    let rows: Vec<Vec<String>> = found.surroundings.iter().map(row).collect();
+    let columns = vec![
+        Column::left("test host"),
+        Column::right("before"),
+        Column::right("after"),
+        Column::left(""),
+    ];
+    let table = Table { title: String::new(), columns, rows, summary_rows: 0 };
+    if table.rows.is_empty() { Vec::new() } else { vec![Block::Table(table)] }
+}
+
+fn reading(value: Option<f64>) -> String {
+    value.map_or_else(|| number::NONE.to_owned(), |value| number::measured(value, ""))
 }
 
 fn disclosure(found: &ComparisonDocument) -> Vec<Block> {

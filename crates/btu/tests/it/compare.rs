@@ -15,17 +15,24 @@ use crate::trust::copied;
 
 /// Makes every run of a stored result twice as slow.
 fn slowed(folder: &Path) {
+    with_each_run(folder, |run| {
+        let elapsed = run["comm"]["elapsed_ns"].as_u64().unwrap();
+        run["comm"]["elapsed_ns"] = Value::from(2 * elapsed);
+    });
+}
+
+/// Changes every run of a stored result.
+fn with_each_run(folder: &Path, change: impl Fn(&mut Value)) {
     let samples = folder.join("samples.jsonl");
     let text = std::fs::read_to_string(&samples).unwrap();
-    let slow = |line: &str| {
+    let changed = |line: &str| {
         let mut record: Value = serde_json::from_str(line).unwrap();
         if record["kind"] == "cell" {
-            let elapsed = record["comm"]["elapsed_ns"].as_u64().unwrap();
-            record["comm"]["elapsed_ns"] = Value::from(2 * elapsed);
+            change(&mut record);
         }
         record.to_string() + "\n"
     };
-    std::fs::write(&samples, text.lines().map(slow).collect::<String>()).unwrap();
+    std::fs::write(&samples, text.lines().map(changed).collect::<String>()).unwrap();
 }
 
 #[test]
@@ -79,6 +86,30 @@ fn a_slower_result_fails_its_condition_and_says_that_it_was_altered() {
         run(btu().arg("compare").arg(&quick.folder).arg(&slow).arg("--export").arg(&file)).unwrap();
         assert!(std::fs::read_to_string(file).unwrap().contains("btu"), "{ending}");
     }
+}
+
+#[test]
+fn a_machine_that_is_not_the_same_is_told_beside_the_figures() {
+    needs!();
+    let quick = quick_run!();
+    let folder = TempDir::new().unwrap();
+    let at_distance = |name: &str, ns: u64| {
+        let copy = copied(&quick.folder, &folder.path().join(name));
+        with_each_run(&copy, |run| run["host"]["cpu_distance_ns"] = Value::from(ns));
+        copy
+    };
+    let [near, far] = [("near", 80), ("far", 400)].map(|(name, ns)| at_distance(name, ns));
+    let told = run(btu().arg("compare").arg(&near).arg(&far)).unwrap();
+    let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    let expected = "from one CPU to another and back, ns: 80.0 before, 400 after";
+    assert!(told.contains(expected), "{told}");
+    let same = run(btu().arg("compare").arg(&near).arg(&near)).unwrap();
+    assert!(!same.contains("not the same"), "{same}");
+    let found = run(btu().args(["compare", "--json"]).arg(&near).arg(&far)).unwrap();
+    let found: Value = serde_json::from_str(&found).unwrap();
+    let all = found["surroundings"].as_array().unwrap();
+    let distance = all.iter().find(|one| one["name"] == "cpu_distance_ns").unwrap();
+    assert_eq!(distance["moved"], true, "{distance:#}");
 }
 
 /// Leaves of a stored result what a run leaves that is killed: the journal up to some moment.

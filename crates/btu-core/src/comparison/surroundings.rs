@@ -1,0 +1,182 @@
+//! What the test host was like while each of two results was measured: a figure that moved with it tells of the
+//! machine, and not of what was changed on purpose.
+
+use std::collections::BTreeSet;
+
+use crate::analysis::Analysis;
+use crate::anomaly::FOREIGN_CPU_PERCENT;
+use crate::anomaly::STOLEN_PERCENT;
+use crate::anomaly::THROTTLED_PERCENT;
+use crate::cell::Cell;
+use crate::journal::Journal;
+use crate::journal::Record;
+use crate::sample::HostSample;
+use crate::stats::geometric_mean;
+use crate::tcp::float;
+use crate::units::Nanos;
+
+/// One reading of the test host beside the runs of two results.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Surrounding {
+    /// Its name, with its unit: `cpu_distance_ns`.
+    pub name: &'static str,
+    /// What it is, for people.
+    pub about: &'static str,
+    /// Over the runs that count, before; `None` where none of them has it.
+    pub before: Option<f64>,
+    /// The same after.
+    pub after: Option<f64>,
+    /// True where it differs by more than what marks a run; `None` where a side has none.
+    pub moved: Option<bool>,
+}
+
+/// A reading: what it is of the runs of one result, and when two of them differ.
+struct Reading {
+    name: &'static str,
+    about: &'static str,
+    of: fn(&[&HostSample]) -> Option<f64>,
+    differ: fn(f64, f64) -> bool,
+}
+
+const READINGS: &[Reading] = &[
+    Reading {
+        name: "cpu_distance_ns",
+        about: "a cache line from one CPU to another and back, ns",
+        // Rates go with its logarithm (decision 127).
+        of: |hosts| geometric_mean(&all(hosts, |host| Some(float(host.cpu_distance_ns?.count())))),
+        differ: |a, b| a.max(b) / a.min(b) > HostSample::APART,
+    },
+    Reading {
+        name: "stolen_percent",
+        about: "CPU time that the hypervisor took, % of a CPU",
+        of: |hosts| share(hosts, |host| host.steal_ns),
+        differ: |a, b| (a - b).abs() > STOLEN_PERCENT,
+    },
+    Reading {
+        name: "throttled_percent",
+        about: "time stopped by a CPU quota, %",
+        of: |hosts| share(hosts, |host| host.throttled_ns),
+        differ: |a, b| (a - b).abs() > THROTTLED_PERCENT,
+    },
+    Reading {
+        name: "foreign_cpu_percent",
+        about: "CPU time of other programs, % of a CPU",
+        of: |hosts| share(hosts, |host| host.foreign_cpu_ns),
+        differ: |a, b| (a - b).abs() > FOREIGN_CPU_PERCENT,
+    },
+    Reading {
+        name: "hot_percent",
+        about: "time too hot for the clock, %",
+        of: |hosts| share(hosts, |host| host.hot_ns),
+        differ: |a, b| (a - b).abs() > HOT_PERCENT,
+    },
+];
+
+/// The rule marks any spell of a run; two results differ by as much as by stolen time.
+const HOT_PERCENT: f64 = STOLEN_PERCENT;
+
+/// Every reading that either result has.
+pub fn surroundings(
+    before: (&Journal, &Analysis),
+    after: (&Journal, &Analysis),
+) -> Vec<Surrounding> {
+    let (first, second) = (counted(before), counted(after));
+    let each = |reading: &Reading| reading.beside(&first, &second);
+    READINGS.iter().filter_map(each).collect()
+}
+
+impl Reading {
+    fn beside(&self, first: &[&HostSample], second: &[&HostSample]) -> Option<Surrounding> {
+        let (before, after) = ((self.of)(first), (self.of)(second));
+        before.or(after)?;
+        let moved = before.zip(after).map(|(before, after)| (self.differ)(before, after));
+        Some(Surrounding { name: self.name, about: self.about, before, after, moved })
+    }
+}
+
+/// The test host beside the runs that count.
+fn counted<'j>((journal, analysis): (&'j Journal, &Analysis)) -> Vec<&'j HostSample> {
+    let runs: BTreeSet<(&Cell, u32, u32)> =
+        analysis.runs.iter().map(|run| (&run.cell, run.pass, run.attempt)).collect();
+    let host = |record: &'j Record| match record {
+        Record::Cell(run) if runs.contains(&(&run.cell, run.pass, run.attempt)) => Some(&run.host),
+        _ => None,
+    };
+    journal.records.iter().filter_map(host).collect()
+}
+
+fn all(hosts: &[&HostSample], of: fn(&HostSample) -> Option<f64>) -> Vec<f64> {
+    hosts.iter().filter_map(|host| of(host)).collect()
+}
+
+/// Of the time of those runs that have it, percent.
+fn share(hosts: &[&HostSample], part: fn(&HostSample) -> Option<Nanos>) -> Option<f64> {
+    let told = hosts.iter().filter_map(|host| Some((part(host)?, host.elapsed_ns)));
+    let (parts, wholes) = told.fold((0.0, 0.0), |(parts, wholes), (part, whole)| {
+        (parts + part.seconds(), wholes + whole.seconds())
+    });
+    (wholes > 0.0).then(|| 100.0 * parts / wholes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::analyse;
+    use crate::analysis::synthetic;
+
+    /// Two passes whose host is as `tell` makes it; of the first run there is an invalid attempt with a host of its own.
+    fn result(tell: impl Fn(&mut HostSample)) -> Journal {
+        let plan = synthetic::plan(2);
+        let mut journal = synthetic::journal(plan.clone());
+        for pass in 1..=2 {
+            for cell in plan.cells() {
+                let mut run = synthetic::run(&plan, &cell.id(), pass, 1000, 50.0);
+                tell(&mut run.host);
+                journal.records.push(Record::from(run));
+            }
+        }
+        let Some(Record::Cell(first)) = journal.records.first_mut() else { unreachable!() };
+        let mut void = first.clone();
+        first.attempt = 2;
+        void.invalid = vec!["its emulation was late".to_owned()];
+        void.host.steal_ns = Some(Nanos::from_secs(1));
+        journal.records.insert(0, Record::Cell(void));
+        journal
+    }
+
+    fn between(before: &Journal, after: &Journal) -> Vec<Surrounding> {
+        surroundings((before, &analyse(before)), (after, &analyse(after)))
+    }
+
+    #[test]
+    fn cpus_that_were_moved_apart_are_told() {
+        let apart = |ns| result(move |host| host.cpu_distance_ns = Some(Nanos::new(ns)));
+        let told = |a, b| {
+            let found = between(&apart(a), &apart(b));
+            let distance = *found.iter().find(|one| one.name == "cpu_distance_ns").unwrap();
+            (distance.before.unwrap().round(), distance.after.unwrap().round(), distance.moved)
+        };
+        assert_eq!(told(80, 400), (80.0, 400.0, Some(true)));
+        assert_eq!(told(400, 80), (400.0, 80.0, Some(true)));
+        assert_eq!(told(80, 100), (80.0, 100.0, Some(false)));
+    }
+
+    #[test]
+    fn only_runs_that_count_are_looked_at() {
+        let stolen = |ms| result(move |host| host.steal_ns = Some(Nanos::from_millis(ms)));
+        let found = between(&stolen(5), &stolen(30));
+        let [stolen] = &found[..] else { panic!("{found:?}") };
+        assert!((stolen.before.unwrap() - 0.5).abs() < 1e-9, "{stolen:?}");
+        assert!((stolen.after.unwrap() - 3.0).abs() < 1e-9, "{stolen:?}");
+        assert_eq!(stolen.moved, Some(true));
+    }
+
+    #[test]
+    fn what_one_side_did_not_read_is_not_judged() {
+        let (silent, told) = (result(|_| ()), result(|host| host.hot_ns = Some(Nanos::ZERO)));
+        let found = between(&silent, &told);
+        let hot = found.iter().find(|one| one.name == "hot_percent").unwrap();
+        assert_eq!((hot.before, hot.after, hot.moved), (None, Some(0.0), None));
+        assert!(found.iter().all(|one| one.name != "throttled_percent"), "{found:?}");
+    }
+}
