@@ -169,11 +169,9 @@ impl Side {
         if marks.is_empty() { name.clone() } else { format!("{name} ({})", marks.join(", ")) }
     }
 
-    /// Its words that say that something else than the host may have made its figures.
-    fn doubts(&self) -> Option<String> {
-        let words: Vec<&str> = self.badges.iter().map(String::as_str).collect();
-        let said: Vec<&str> = words.into_iter().filter(|word| DOUBTFUL.contains(word)).collect();
-        (!said.is_empty()).then(|| said.join(", "))
+    /// True where something else than the host may have made its figures.
+    fn is_disturbed(&self) -> bool {
+        self.badges.iter().any(|word| word == DISTURBED)
     }
 }
 
@@ -182,7 +180,7 @@ impl Side {
 enum Doubt {
     /// Nothing is known that says so.
     None,
-    /// A side was disturbed, or has runs that are not valid.
+    /// A side was disturbed, or the machine was not the same.
     Some,
 }
 
@@ -197,7 +195,7 @@ fn doubts(analysis: &Analysis) -> Vec<String> {
         .collect();
     let place = words.iter().position(|word| word == UNRANKED).unwrap_or(words.len());
     if is_invalid {
-        words.insert(place, INVALID_RUNS.to_owned());
+        words.insert(place, "INVALID RUNS".to_owned());
     }
     words
 }
@@ -209,10 +207,6 @@ const BOUND: &str =
 const UNREAD: &str = "no run that counts has read it";
 /// What every result of a short preset is, and what changes none of its figures.
 const UNRANKED: &str = "NOT RANKABLE";
-/// Beside the name of a result with such runs.
-const INVALID_RUNS: &str = "INVALID RUNS";
-/// What makes a difference one that the host need not have made.
-const DOUBTFUL: [&str; 2] = [DISTURBED, INVALID_RUNS];
 /// Flags of runs that count although they are not valid.
 const INVALID: [&str; 2] = ["emulation-late", "invalid"];
 
@@ -245,8 +239,14 @@ impl ComparisonDocument {
 
     /// Whether its differences have a doubt.
     fn doubt(&self) -> Doubt {
-        let is_doubtful = [&self.before, &self.after].iter().any(|side| side.doubts().is_some());
+        let is_disturbed = [&self.before, &self.after].iter().any(|side| side.is_disturbed());
+        let is_doubtful = is_disturbed || self.moved().next().is_some();
         if is_doubtful { Doubt::Some } else { Doubt::None }
+    }
+
+    /// What of the machine was not the same.
+    fn moved(&self) -> impl Iterator<Item = &SurroundingResult> {
+        self.surroundings.iter().filter(|one| one.moved == Some(true))
     }
 
     /// As its file: pretty JSON and a newline.

@@ -15,6 +15,7 @@ use crate::document::Pair;
 use crate::document::Part;
 use crate::document::Table;
 use crate::number;
+use crate::section::DISTURBED;
 
 /// The comparison before it has a form.
 pub fn compose_comparison(found: &ComparisonDocument) -> Document {
@@ -76,17 +77,16 @@ fn of_sides(found: &ComparisonDocument, what: impl Fn(&Side) -> Vec<String>) -> 
 fn starred(found: &ComparisonDocument) -> Option<Block> {
     let mut all = found.changes.iter().chain(&found.cells);
     let is_starred = found.doubt() == Doubt::Some && all.any(|one| one.different == Some(true));
-    let doubted: Vec<String> = [&found.before, &found.after]
-        .into_iter()
-        .filter_map(|side| Some(format!("{} is {}", side.name, side.doubts()?)))
-        .collect();
-    is_starred.then(|| {
-        let doubted = doubted.join(", ");
-        Block::paragraph(format!(
-            "different {STAR}: {doubted}. The figures differ; whether that is of the host, or of what \
-             disturbed the measurement, this comparison cannot tell."
-        ))
-    })
+    is_starred.then(|| Block::paragraph(format!("different {STAR}: {}. {UNTOLD}", doubts(found))))
+}
+
+/// `b is DISTURBED; the machine was not the same`
+fn doubts(found: &ComparisonDocument) -> String {
+    let disturbed = |side: &&Side| side.is_disturbed();
+    let sides = [&found.before, &found.after].into_iter().filter(disturbed);
+    let mut said: Vec<String> = sides.map(|side| format!("{} is {DISTURBED}", side.name)).collect();
+    said.extend(found.moved().next().map(|_| "the machine was not the same".to_owned()));
+    said.join("; ")
 }
 
 /// Why figures have no interval, and so no verdict.
@@ -214,6 +214,8 @@ fn verdict(change: &ChangeResult, doubt: Doubt) -> String {
     .to_owned()
 }
 
+const UNTOLD: &str = "The figures differ; whether that is of what was changed on purpose, or of what else the machine did, \
+                      this comparison cannot tell.";
 /// Beside a difference that may not be the host's.
 const STAR: char = '*';
 
@@ -226,8 +228,7 @@ fn percent(ratio: f64) -> String {
 
 /// What of the machine moved between them: the figures may differ by that alone.
 fn meanwhile(found: &ComparisonDocument) -> Option<Block> {
-    let moved = found.surroundings.iter().filter(|one| one.moved == Some(true));
-    let told = moved.map(|one| {
+    let told = found.moved().map(|one| {
         let [before, after] = [one.before, one.after].map(reading);
         format!("the machine was not the same: {}: {before} before, {after} after", one.about)
     });
@@ -288,13 +289,14 @@ mod tests {
         let side = |name: &str| Side { name: name.to_owned(), ..Side::default() };
         let badges = badges.iter().map(|word| (*word).to_owned()).collect();
         ComparisonDocument {
-            schema_version: "2.0.0",
+            schema_version: "2.1.0",
             comparable: true,
             differences: Vec::new(),
             before: side("a"),
             after: Side { badges, ..side("b") },
             changes,
             cells: Vec::new(),
+            surroundings: Vec::new(),
             disclosure: Vec::new(),
             conditions: Vec::new(),
         }
@@ -318,6 +320,22 @@ mod tests {
         assert!(!said.contains('*'), "nothing is different: {said}");
         let said = told(&compared(figures(), &["PARTIAL", "NOT RANKABLE"]));
         assert!(said.contains("  different\n") && !said.contains('*'), "{said}");
+        let apart = SurroundingResult {
+            name: "cpu_distance_ns",
+            about: "apart",
+            before: Some(80.0),
+            before_reason: None,
+            after: Some(400.0),
+            after_reason: None,
+            moved: Some(true),
+            moved_reason: None,
+        };
+        let moved = ComparisonDocument {
+            surroundings: vec![apart],
+            ..compared(figures(), &["INVALID RUNS"])
+        };
+        let said = told(&moved);
+        assert!(said.contains("different *: the machine was not the same."), "{said}");
     }
 
     #[test]
