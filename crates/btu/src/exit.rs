@@ -8,6 +8,8 @@ use btu_core::words::shell_word;
 use btu_report::StoreError;
 use btu_sys::sysctl;
 
+use crate::measurement::place;
+
 /// Exit codes that scripts may rely on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -90,6 +92,7 @@ impl Failure {
             Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => {
                 Some("make room there, or name another place")
             }
+            Some(ErrorKind::NotFound) if place::is_nowhere() => Some(place::NOWHERE),
             _ if number == Some(EMFILE) => {
                 Some("allow this program more open files: ulimit -n 1024, or more")
             }

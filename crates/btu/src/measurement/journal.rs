@@ -82,7 +82,8 @@ pub(crate) fn note(journal: &mut JournalDir, event: &str, detail: &str) -> Resul
 fn not_created(error: JournalError) -> Failure {
     match error {
         JournalError::Io { .. } => {
-            Failure::environment(error).hint("name another directory with --out")
+            let hint = if place::is_nowhere() { place::NOWHERE } else { ANOTHER_OUT };
+            Failure::environment(error).hint(hint)
         }
         other => journal_failure(other),
     }
@@ -94,13 +95,16 @@ pub(crate) fn journal_failure(error: JournalError) -> Failure {
         JournalError::NotEmpty { .. } => Failure::usage(error).hint(place::TAKEN),
         JournalError::Corrupted { .. } => Failure::usage(error)
             .hint("btu report --salvage shows what can be read; a new run is needed to go on"),
-        JournalError::Locked { .. }
-        | JournalError::NotAResult { .. }
-        | JournalError::Unreadable { .. } => Failure::usage(error),
+        JournalError::Locked { .. } => Failure::usage(error).hint(BEING_WRITTEN),
+        JournalError::NotAResult { .. } | JournalError::Unreadable { .. } => Failure::usage(error),
         JournalError::Io { .. } => Failure::environment(error)
             .hint("what was measured so far is kept; go on with --resume and its directory"),
     }
 }
+
+const ANOTHER_OUT: &str = "name another directory with --out";
+const BEING_WRITTEN: &str = "wait until that one has ended, or end it, then go on with --resume; \
+     a new measurement takes another directory with --out";
 
 #[cfg(test)]
 mod tests {

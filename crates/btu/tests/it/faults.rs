@@ -155,6 +155,8 @@ fn a_directory_that_is_being_written_has_no_second_writer() {
     let second = resume(&result);
     assert_eq!(second.status.code(), Some(2));
     assert!(said(&second).contains("another process writes to this result"), "{}", said(&second));
+    let hint = "hint: wait until that one has ended";
+    assert!(said(&second).contains(hint), "{}", said(&second));
     signal(first.id(), "KILL");
     first.wait().unwrap();
 }
@@ -323,6 +325,20 @@ fn a_read_only_directory_is_named_with_the_remedy() {
     assert_eq!(refused.status.code(), Some(3), "{said}");
     assert!(said.contains("create full/result: Read-only file system"), "{said}");
     assert!(said.contains("hint: name another directory with --out"), "{said}");
+}
+
+#[test]
+fn a_working_directory_that_is_gone_is_named_with_the_remedy() {
+    needs!();
+    let folder = tempfile::tempdir().unwrap();
+    for words in ["run --quiet --cases SEND --activities cpu", "score table.json"] {
+        let script = format!("mkdir gone && cd gone && rmdir ../gone && exec \"$0\" {words}");
+        let program = btu().get_program().to_owned();
+        let mut command = Command::new("sh");
+        let refused = command.args(["-c", &script]).arg(program).current_dir(folder.path());
+        let said = said(&refused.output().unwrap());
+        assert!(said.contains("hint: the working directory was removed"), "{words}: {said}");
+    }
 }
 
 /// Everywhere that `io` may work unasked is in memory: no disk is hidden by the result's own directory.
