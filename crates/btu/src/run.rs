@@ -8,6 +8,7 @@ mod local;
 mod options;
 pub(crate) mod ordered;
 mod orders;
+mod price;
 mod remote;
 mod second;
 pub(crate) mod start;
