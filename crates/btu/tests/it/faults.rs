@@ -141,6 +141,7 @@ fn a_result_that_lacks_its_events_or_hosts_is_not_gone_on_with() {
         let said = said(&refused);
         assert_eq!(refused.status.code(), Some(2), "{said}");
         assert!(said.contains(message) && !said.contains("go on with"), "{said}");
+        assert!(said.contains("hint: put the file back"), "{said}");
         std::fs::write(result.join(file), before).unwrap();
     }
 }
@@ -339,6 +340,20 @@ fn a_working_directory_that_is_gone_is_named_with_the_remedy() {
         let said = said(&refused.output().unwrap());
         assert!(said.contains("hint: the working directory was removed"), "{words}: {said}");
     }
+}
+
+#[test]
+fn a_read_only_result_that_is_to_go_on_is_told_what_to_do_first() {
+    needs!("unshare", "mount");
+    let (folder, _result) = stored();
+    let script = "mount --bind result result && mount -o remount,bind,ro result && \
+                  exec \"$0\" run --quiet --resume result";
+    let mut command = Command::new("unshare");
+    command.args(["-r", "-m", "sh", "-c", script]).arg(btu().get_program());
+    let refused = command.current_dir(folder.path()).output().unwrap();
+    let said = said(&refused);
+    assert_eq!(refused.status.code(), Some(3), "{said}");
+    assert!(said.contains("hint: btu report shows what is there"), "{said}");
 }
 
 /// Everywhere that `io` may work unasked is in memory: no disk is hidden by the result's own directory.
