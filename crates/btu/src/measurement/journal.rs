@@ -116,7 +116,8 @@ fn is_closed(cause: &io::Error) -> bool {
 
 const CLOSED: &str = "btu report shows what is there; to go on, make the directory writable for this user, \
      or copy it to where it is";
-const PUT_BACK: &str = "put the file back; or start a new one, without --resume";
+/// What can be done where a file of a result is gone.
+pub(crate) const PUT_BACK: &str = "put the file back; or start a new one, without --resume";
 const ANOTHER_OUT: &str = "name another directory with --out";
 const BEING_WRITTEN: &str = "wait until that one has ended, or end it, then go on with --resume; \
      a new measurement takes another directory with --out";

@@ -134,6 +134,7 @@ fn a_result_that_lacks_its_events_or_hosts_is_not_gone_on_with() {
     for (file, content, message) in [
         ("events.jsonl", "", "events.jsonl: nothing is in it, but samples.jsonl has"),
         ("hosts.json", "{", "hosts.json: not readable"),
+        ("plan.toml", "\n", "plan.toml: nothing is in it"),
     ] {
         let before = std::fs::read(result.join(file)).unwrap();
         std::fs::write(result.join(file), content).unwrap();
