@@ -8,6 +8,8 @@ use btu_core::words::shell_word;
 use btu_report::StoreError;
 use btu_sys::sysctl;
 
+use crate::measurement::place;
+
 /// Exit codes that scripts may rely on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -90,6 +92,8 @@ impl Failure {
             Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => {
                 Some("make room there, or name another place")
             }
+            Some(ErrorKind::IsADirectory) => Some("name a file, such as one in this directory"),
+            Some(ErrorKind::NotFound) if place::is_nowhere() => Some(place::NOWHERE),
             _ if number == Some(EMFILE) => {
                 Some("allow this program more open files: ulimit -n 1024, or more")
             }
@@ -125,11 +129,15 @@ const EMFILE: i32 = 24;
 mod tests {
     use super::*;
 
+    /// `asm-generic/errno-base.h`
+    const EISDIR: i32 = 21;
+
     #[test]
     fn what_the_kernel_lacks_has_its_remedy_below_what_the_failure_says_itself() {
         let failure = |errno| Failure::environment(io::Error::from_raw_os_error(errno));
         assert!(failure(EMFILE).remedy().is_some_and(|remedy| remedy.contains("ulimit -n")));
         assert!(failure(EACCES).remedy().is_some_and(|remedy| remedy.contains("this user")));
+        assert!(failure(EISDIR).remedy().is_some_and(|remedy| remedy.contains("name a file")));
         assert_eq!(failure(EMFILE).hint("name another").remedy(), Some("name another"));
         assert_eq!(Failure::environment(io::Error::other("so")).remedy(), None);
     }

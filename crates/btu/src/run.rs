@@ -8,6 +8,7 @@ mod local;
 mod options;
 pub(crate) mod ordered;
 mod orders;
+mod price;
 mod remote;
 mod second;
 pub(crate) mod start;
@@ -31,6 +32,7 @@ use crate::exit::Failure;
 use crate::measurement::Interrupt;
 use crate::measurement::closing::Ending;
 use crate::measurement::journal;
+use crate::measurement::place;
 use crate::output;
 use crate::progress::span;
 
@@ -97,12 +99,22 @@ fn of_named_hosts(args: &RunArgs, plan: Plan) -> Result<Plan, Failure> {
     Ok(plan)
 }
 
+/// What the run itself would refuse of the directories that are named.
+fn places_named(args: &RunArgs, plan: &Plan) -> Result<(), Failure> {
+    args.out.as_deref().map_or(Ok(()), place::free)?;
+    if args.io_dir.is_some() {
+        local::activities::directory(args, plan, None)?;
+    }
+    Ok(())
+}
+
 /// Prints what would be run.
 fn dry_run(args: &RunArgs) -> Result<Exit, Failure> {
     let plan = match &args.resume {
         Some(dir) => start::stored_plan(dir)?,
         None => of_named_hosts(args, args.plan()?.plan)?,
     };
+    places_named(args, &plan)?;
     if args.json {
         output::json(&serde_json::json!({
             "plan": plan,

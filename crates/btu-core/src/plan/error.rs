@@ -73,6 +73,7 @@ impl Source<'_> {
         let cause = error.message().replace('\n', "; ");
         let cause = cause.replace("expected u32", "expected a whole number from 0 to 4294967295");
         let cause = cause.replace("expected a string", "expected a text in quotes");
+        let cause = cause.replace("expected a sequence", "expected a list [...]");
         let cause = cause.replace("expected u64", "expected a whole number from 0");
         PlanError::Syntax { place, cause: format!("{key}{cause}") }
     }

@@ -110,6 +110,10 @@ fn values_beyond_what_a_run_can_do_are_refused_with_the_bound() {
         ("[activity]\nio_file = \"0B\"", "write a size from 1B to 16GiB"),
         ("[activity]\nftp_transfer = \"900GB\"", "write a size from 1B to 16GiB"),
         ("[passes]\nmin = -1", "min: invalid value: integer `-1`, expected a whole number from 0"),
+        (
+            "[matrix]\ncases = \"SEND\"",
+            "cases: invalid type: string \"SEND\", expected a list [...]",
+        ),
     ] {
         let error = own(text).unwrap_err();
         assert!(error.contains(said), "{error}");
@@ -136,6 +140,12 @@ fn an_application_of_one_s_own_is_told_what_it_takes() {
         let error = own(text).unwrap_err();
         assert!(error.contains(said), "{error}");
     }
+}
+
+#[test]
+fn a_stored_plan_without_its_matrix_names_what_is_missing_and_no_list_of_nothing() {
+    let error = Plan::stored("plan.toml", "").unwrap_err().to_string();
+    assert_eq!(error, "plan.toml: matrix.applications is missing; list at least one");
 }
 
 #[test]

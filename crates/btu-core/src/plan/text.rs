@@ -120,8 +120,10 @@ impl Reader<'_> {
         is_empty: bool,
         known: &[&str],
     ) -> Result<(), PlanError> {
-        let remedy = || format!("list at least one, such as {}", known.join(", "));
-        if is_empty { Err(self.missing(key, &remedy())) } else { Ok(()) }
+        // A result of an edition that this build does not have: nobody knows what it could list.
+        let known = if known.is_empty() { "" } else { &format!(", such as {}", known.join(", ")) };
+        let remedy = format!("list at least one{known}");
+        if is_empty { Err(self.missing(key, &remedy)) } else { Ok(()) }
     }
 
     /// A value that is not legal.

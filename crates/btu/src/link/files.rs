@@ -19,6 +19,7 @@ use serde_json::Value;
 
 use super::options::OutputArgs;
 use crate::exit::Failure;
+use crate::measurement::place;
 
 /// Files opened before anything runs, so that a wrong path costs nothing.
 #[derive(Debug)]
@@ -120,8 +121,14 @@ fn create(option: &str, path: Option<&Path>) -> Result<Option<Opened>, Failure> 
     Opened::new(path).map(Some).map_err(|cause| {
         // Another name helps; where a directory takes no file, none does.
         let of_name = matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::IsADirectory);
-        let failure = if of_name { Failure::usage } else { Failure::environment };
-        failure(anyhow!(cause).context(format!("{option}: create {}", path.display())))
+        let is_lost = cause.kind() == ErrorKind::NotFound && !place::is_nowhere();
+        let cause = anyhow!(cause).context(format!("{option}: create {}", path.display()));
+        let failure = if of_name { Failure::usage(cause) } else { Failure::environment(cause) };
+        if is_lost {
+            failure.hint("name a directory that is there: it is not made")
+        } else {
+            failure
+        }
     })
 }
 

@@ -1,5 +1,7 @@
 //! The journal of a measurement: begun, gone on with, told what happens.
 
+use std::io;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -68,7 +70,7 @@ pub(crate) fn has_begun<L>(directory: &Path, stored: &Stored<L>) -> Result<(), F
     let events = directory.join(file::EVENTS);
     let (events, lines) = (events.display(), several(lines, "line"));
     let cause = anyhow!("{events}: nothing is in it, but {} has {lines}", file::SAMPLES);
-    Err(Failure::usage(cause).hint("put the file back; or start a new one, without --resume"))
+    Err(Failure::usage(cause).hint(PUT_BACK))
 }
 
 /// Appends an event of the run as a whole.
@@ -82,7 +84,8 @@ pub(crate) fn note(journal: &mut JournalDir, event: &str, detail: &str) -> Resul
 fn not_created(error: JournalError) -> Failure {
     match error {
         JournalError::Io { .. } => {
-            Failure::environment(error).hint("name another directory with --out")
+            let hint = if place::is_nowhere() { place::NOWHERE } else { ANOTHER_OUT };
+            Failure::environment(error).hint(hint)
         }
         other => journal_failure(other),
     }
@@ -94,13 +97,30 @@ pub(crate) fn journal_failure(error: JournalError) -> Failure {
         JournalError::NotEmpty { .. } => Failure::usage(error).hint(place::TAKEN),
         JournalError::Corrupted { .. } => Failure::usage(error)
             .hint("btu report --salvage shows what can be read; a new run is needed to go on"),
-        JournalError::Locked { .. }
-        | JournalError::NotAResult { .. }
-        | JournalError::Unreadable { .. } => Failure::usage(error),
+        JournalError::Locked { .. } => Failure::usage(error).hint(BEING_WRITTEN),
+        JournalError::NotAResult { .. } | JournalError::Unreadable { .. } => {
+            Failure::usage(error).hint(PUT_BACK)
+        }
+        JournalError::Io { ref source, .. } if is_closed(source) => {
+            Failure::environment(error).hint(CLOSED)
+        }
         JournalError::Io { .. } => Failure::environment(error)
             .hint("what was measured so far is kept; go on with --resume and its directory"),
     }
 }
+
+/// True where nothing is written as long as rights and mounts are as they are.
+fn is_closed(cause: &io::Error) -> bool {
+    matches!(cause.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
+}
+
+const CLOSED: &str = "btu report shows what is there; to go on, make the directory writable for this user, \
+     or copy it to where it is";
+/// What can be done where a file of a result is gone.
+pub(crate) const PUT_BACK: &str = "put the file back; or start a new one, without --resume";
+const ANOTHER_OUT: &str = "name another directory with --out";
+const BEING_WRITTEN: &str = "wait until that one has ended, or end it, then go on with --resume; \
+     a new measurement takes another directory with --out";
 
 #[cfg(test)]
 mod tests {

@@ -78,6 +78,11 @@ fn utc(at: SystemTime, digits: usize) -> String {
     format!("{date}T{time}{parts}Z")
 }
 
+/// True where the directory that this process works in was removed: no relative path leads anywhere.
+pub(crate) fn is_nowhere() -> bool {
+    std::env::current_dir().is_err_and(|error| error.kind() == ErrorKind::NotFound)
+}
+
 fn results() -> &'static Path {
     Path::new("btu-results")
 }
@@ -85,6 +90,9 @@ fn results() -> &'static Path {
 /// What can be done where a directory is not free.
 pub(crate) const TAKEN: &str =
     "name another directory with --out; what was begun goes on with --resume";
+/// What can be done where the working directory is gone.
+pub(crate) const NOWHERE: &str =
+    "the working directory was removed: change to another (cd), or write the path from /";
 /// So many others may begin in the same second.
 const TRIES: u32 = 32;
 

@@ -181,6 +181,10 @@ pub(super) fn stored_plan(dir: &Path) -> Result<Plan, Failure> {
     let text = std::fs::read_to_string(&file)
         .with_context(|| format!("read {}", file.display()))
         .map_err(|error| Failure::usage(error).hint(no_plan(dir)))?;
+    if text.trim().is_empty() {
+        let cause = anyhow::anyhow!("{}: nothing is in it", file.display());
+        return Err(Failure::usage(cause).hint(journal::PUT_BACK));
+    }
     let plan = options::stored(&file.display().to_string(), &text);
     plan.map_err(|refused| match options::other_verb(&text) {
         Some(verb) => {

@@ -134,6 +134,7 @@ fn a_result_that_lacks_its_events_or_hosts_is_not_gone_on_with() {
     for (file, content, message) in [
         ("events.jsonl", "", "events.jsonl: nothing is in it, but samples.jsonl has"),
         ("hosts.json", "{", "hosts.json: not readable"),
+        ("plan.toml", "\n", "plan.toml: nothing is in it"),
     ] {
         let before = std::fs::read(result.join(file)).unwrap();
         std::fs::write(result.join(file), content).unwrap();
@@ -141,6 +142,7 @@ fn a_result_that_lacks_its_events_or_hosts_is_not_gone_on_with() {
         let said = said(&refused);
         assert_eq!(refused.status.code(), Some(2), "{said}");
         assert!(said.contains(message) && !said.contains("go on with"), "{said}");
+        assert!(said.contains("hint: put the file back"), "{said}");
         std::fs::write(result.join(file), before).unwrap();
     }
 }
@@ -155,6 +157,8 @@ fn a_directory_that_is_being_written_has_no_second_writer() {
     let second = resume(&result);
     assert_eq!(second.status.code(), Some(2));
     assert!(said(&second).contains("another process writes to this result"), "{}", said(&second));
+    let hint = "hint: wait until that one has ended";
+    assert!(said(&second).contains(hint), "{}", said(&second));
     signal(first.id(), "KILL");
     first.wait().unwrap();
 }
@@ -323,6 +327,34 @@ fn a_read_only_directory_is_named_with_the_remedy() {
     assert_eq!(refused.status.code(), Some(3), "{said}");
     assert!(said.contains("create full/result: Read-only file system"), "{said}");
     assert!(said.contains("hint: name another directory with --out"), "{said}");
+}
+
+#[test]
+fn a_working_directory_that_is_gone_is_named_with_the_remedy() {
+    needs!();
+    let folder = tempfile::tempdir().unwrap();
+    for words in ["run --quiet --cases SEND --activities cpu", "score table.json"] {
+        let script = format!("mkdir gone && cd gone && rmdir ../gone && exec \"$0\" {words}");
+        let program = btu().get_program().to_owned();
+        let mut command = Command::new("sh");
+        let refused = command.args(["-c", &script]).arg(program).current_dir(folder.path());
+        let said = said(&refused.output().unwrap());
+        assert!(said.contains("hint: the working directory was removed"), "{words}: {said}");
+    }
+}
+
+#[test]
+fn a_read_only_result_that_is_to_go_on_is_told_what_to_do_first() {
+    needs!("unshare", "mount");
+    let (folder, _result) = stored();
+    let script = "mount --bind result result && mount -o remount,bind,ro result && \
+                  exec \"$0\" run --quiet --resume result";
+    let mut command = Command::new("unshare");
+    command.args(["-r", "-m", "sh", "-c", script]).arg(btu().get_program());
+    let refused = command.current_dir(folder.path()).output().unwrap();
+    let said = said(&refused);
+    assert_eq!(refused.status.code(), Some(3), "{said}");
+    assert!(said.contains("hint: btu report shows what is there"), "{said}");
 }
 
 /// Everywhere that `io` may work unasked is in memory: no disk is hidden by the result's own directory.

@@ -103,6 +103,25 @@ fn a_dry_run_prints_the_plan_and_touches_nothing() {
 }
 
 #[test]
+fn what_a_run_refuses_of_a_directory_a_dry_run_refuses_too() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("notes.txt"), "mine").unwrap();
+    for (option, place, said_of_it) in [
+        ("--io-dir", "nowhere", "--io-dir nowhere: "),
+        ("--io-dir", "/dev/shm", "add --allow-tmpfs"),
+        ("--out", ".", ".: the directory is not empty"),
+    ] {
+        let mut command = btu();
+        command.current_dir(dir.path()).args(["run", "--dry-run", option, place]);
+        let refused = command.output().unwrap();
+        let told = said(&refused);
+        assert_eq!((refused.status.code(), refused.stdout.len()), (Some(2), 0), "{told}");
+        assert!(told.contains(said_of_it), "{told}");
+    }
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+}
+
+#[test]
 fn bad_options_name_place_value_and_legal_values() {
     let dir = tempfile::tempdir().unwrap();
     let plan = dir.path().join("night.toml");

@@ -49,7 +49,11 @@ const ILLEGAL: &[(&[&str], &[&str])] = &[
         &["--reach", "127.0.0.1:80", "--reach", "127.0.0.2:80"],
         &["--reach 127.0.0.2:80", "--reach 127.0.0.1:80 has its place", "name each service once"],
     ),
-    (&["--stats", "/nowhere/stats.json"], &["--stats", "/nowhere/stats.json", "No such file"]),
+    (
+        &["--stats", "/nowhere/stats.json"],
+        &["--stats", "/nowhere/stats.json", "No such file", "hint: name a directory that is there"],
+    ),
+    (&["--stats", "/"], &["--stats", "create /", "hint: name a file"]),
     (&["--seed", "x"], &["--seed", "'x'", "a whole number from 0"]),
     (&["--seed", "-1"], &["--seed", "'-1'", "a whole number from 0"]),
     (&["--dealy", "1ms"], &["--dealy", "--delay"]),
