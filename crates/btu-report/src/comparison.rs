@@ -17,6 +17,7 @@ use crate::format::Content;
 use crate::format::UnknownFormat;
 use crate::format::render_content;
 use crate::result::result;
+use crate::section::DISTURBED;
 use crate::section::badges;
 
 pub use compose::compose_comparison;
@@ -142,6 +143,22 @@ impl Side {
         let name = &self.name;
         if marks.is_empty() { name.clone() } else { format!("{name} ({})", marks.join(", ")) }
     }
+
+    /// Its words that say that something else than the host may have made its figures.
+    fn doubts(&self) -> Option<String> {
+        let words: Vec<&str> = self.badges.iter().map(String::as_str).collect();
+        let said: Vec<&str> = words.into_iter().filter(|word| DOUBTFUL.contains(word)).collect();
+        (!said.is_empty()).then(|| said.join(", "))
+    }
+}
+
+/// Whether a difference between the sides may be of something else than the hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Doubt {
+    /// Nothing is known that says so.
+    None,
+    /// A side was disturbed, or has runs that are not valid.
+    Some,
 }
 
 /// The words of the report beside a score that are no praise, and one for runs that are invalid.
@@ -155,7 +172,7 @@ fn doubts(analysis: &Analysis) -> Vec<String> {
         .collect();
     let place = words.iter().position(|word| word == UNRANKED).unwrap_or(words.len());
     if is_invalid {
-        words.insert(place, "INVALID RUNS".to_owned());
+        words.insert(place, INVALID_RUNS.to_owned());
     }
     words
 }
@@ -165,6 +182,10 @@ const BOUND: &str =
     "a run met its cap, or failed, or its activity finished nothing: a side is a bound";
 /// What every result of a short preset is, and what changes none of its figures.
 const UNRANKED: &str = "NOT RANKABLE";
+/// Beside the name of a result with such runs.
+const INVALID_RUNS: &str = "INVALID RUNS";
+/// What makes a difference one that the host need not have made.
+const DOUBTFUL: [&str; 2] = [DISTURBED, INVALID_RUNS];
 /// Flags of runs that count although they are not valid.
 const INVALID: [&str; 2] = ["emulation-late", "invalid"];
 
@@ -192,6 +213,12 @@ impl ComparisonDocument {
             disclosure: facts.into_iter().map(Into::into).collect(),
             conditions: outcomes.into_iter().map(Into::into).collect(),
         }
+    }
+
+    /// Whether its differences have a doubt.
+    fn doubt(&self) -> Doubt {
+        let is_doubtful = [&self.before, &self.after].iter().any(|side| side.doubts().is_some());
+        if is_doubtful { Doubt::Some } else { Doubt::None }
     }
 
     /// As its file: pretty JSON and a newline.

@@ -31,6 +31,7 @@ use crate::result::host_line;
 
 pub(crate) use diagnosis::details as chart_details;
 pub(crate) use disclosure::disclosed_hosts;
+pub(crate) use headline::DISTURBED;
 pub(crate) use headline::badges;
 
 /// A section of the report.

@@ -4,6 +4,7 @@ use btu_core::words::several;
 
 use super::ChangeResult;
 use super::ComparisonDocument;
+use super::Doubt;
 use super::Side;
 use crate::document::Block;
 use crate::document::Column;
@@ -46,13 +47,15 @@ fn headline(found: &ComparisonDocument) -> Vec<Block> {
     blocks.extend(of_sides(found, |side| side.altered.clone()));
     let whole: Vec<&ChangeResult> =
         found.changes.iter().filter(|one| !one.figure.contains('.')).collect();
-    blocks.push(Block::Table(table("", &whole, named)));
+    let doubt = found.doubt();
+    blocks.push(Block::Table(table("", &whole, doubt, named)));
     blocks.extend(conditions(found));
     blocks.push(Block::Facts { rows: [&found.before, &found.after].map(side).into() });
     blocks.extend(of_sides(found, |side| {
         side.not_rankable_reasons.iter().map(|why| format!("not rankable: {why}")).collect()
     }));
     blocks.push(Block::paragraph(READING));
+    blocks.extend(starred(found));
     blocks.extend(unjudged(&whole).map(Block::paragraph));
     blocks
 }
@@ -64,6 +67,23 @@ fn of_sides(found: &ComparisonDocument, what: impl Fn(&Side) -> Vec<String>) -> 
     };
     let items: Vec<String> = [&found.before, &found.after].into_iter().flat_map(of).collect();
     (!items.is_empty()).then_some(Block::List { items })
+}
+
+/// What the star at a verdict means, where one of them has it.
+fn starred(found: &ComparisonDocument) -> Option<Block> {
+    let mut all = found.changes.iter().chain(&found.cells);
+    let is_starred = found.doubt() == Doubt::Some && all.any(|one| one.different == Some(true));
+    let doubted: Vec<String> = [&found.before, &found.after]
+        .into_iter()
+        .filter_map(|side| Some(format!("{} is {}", side.name, side.doubts()?)))
+        .collect();
+    is_starred.then(|| {
+        let doubted = doubted.join(", ");
+        Block::paragraph(format!(
+            "different {STAR}: {doubted}. The figures differ; whether that is of the host, or of what \
+             disturbed the measurement, this comparison cannot tell."
+        ))
+    })
 }
 
 /// Why figures have no interval, and so no verdict.
@@ -106,7 +126,7 @@ fn parts(found: &ComparisonDocument) -> Vec<Block> {
         let own: Vec<&ChangeResult> =
             found.changes.iter().filter(|one| one.figure.starts_with(&prefix)).collect();
         let short = move |figure: &str| figure.trim_start_matches(&prefix).replace('.', ", ");
-        (!own.is_empty()).then(|| Block::Table(table(kind, &own, short)))
+        (!own.is_empty()).then(|| Block::Table(table(kind, &own, found.doubt(), short)))
     };
     ["application", "case", "activity"].into_iter().filter_map(of).collect()
 }
@@ -121,9 +141,11 @@ fn cells(found: &ComparisonDocument) -> Vec<Block> {
     let short = |figure: &str| figure.trim_start_matches("cell.").to_owned();
     let mut blocks = vec![Block::paragraph(summary(&moved, &all))];
     if !moved.is_empty() {
-        blocks.push(Block::Table(table("different cells, Mb/s", &moved, short)));
+        let table = table("different cells, Mb/s", &moved, found.doubt(), short);
+        blocks.push(Block::Table(table));
     }
-    blocks.push(Block::details("All cells", vec![Block::Table(table("Mb/s", &all, short))]));
+    let table = table("Mb/s", &all, found.doubt(), short);
+    blocks.push(Block::details("All cells", vec![Block::Table(table)]));
     blocks
 }
 
@@ -143,7 +165,12 @@ fn named(figure: &str) -> String {
     figure.to_owned()
 }
 
-fn table(title: &str, changes: &[&ChangeResult], name: impl Fn(&str) -> String) -> Table {
+fn table(
+    title: &str,
+    changes: &[&ChangeResult],
+    doubt: Doubt,
+    name: impl Fn(&str) -> String,
+) -> Table {
     let row = |one: &&ChangeResult| {
         vec![
             name(&one.figure),
@@ -154,7 +181,7 @@ fn table(title: &str, changes: &[&ChangeResult], name: impl Fn(&str) -> String) 
                 || number::NONE.to_owned(),
                 |[low, high]| format!("[{}, {}]", percent(low), percent(high)),
             ),
-            verdict(one),
+            verdict(one, doubt),
         ]
     };
     Table {
@@ -172,8 +199,10 @@ fn table(title: &str, changes: &[&ChangeResult], name: impl Fn(&str) -> String) 
     }
 }
 
-fn verdict(change: &ChangeResult) -> String {
+/// The verdict on a figure. A difference that disturbance may have made has a star, where it stands.
+fn verdict(change: &ChangeResult, doubt: Doubt) -> String {
     match change.different {
+        Some(true) if doubt == Doubt::Some => return format!("different {STAR}"),
         Some(true) => "different",
         Some(false) => "not shown",
         None if change.is_bound() => "CENSORED",
@@ -181,6 +210,9 @@ fn verdict(change: &ChangeResult) -> String {
     }
     .to_owned()
 }
+
+/// Beside a difference that may not be the host's.
+const STAR: char = '*';
 
 /// `+3.4`, `-12.0`
 fn percent(ratio: f64) -> String {
@@ -201,9 +233,9 @@ fn disclosure(found: &ComparisonDocument) -> Vec<Block> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn figures_without_an_interval_have_their_reason() {
-        let figure = |reason: Option<&str>| ChangeResult {
+    /// A figure with an interval, or the reason why it has none.
+    fn figure(different: Option<bool>, reason: Option<&str>) -> ChangeResult {
+        ChangeResult {
             figure: "btu".to_owned(),
             before: 60.8,
             after: 24.0,
@@ -211,10 +243,51 @@ mod tests {
             change_percent: -60.5,
             ratio_ci95: reason.map_or(Some([0.3, 0.5]), |_| None),
             ratio_ci95_reason: reason.map(ToOwned::to_owned),
-            different: None,
+            different,
             different_reason: None,
-        };
-        let [sure, unsure] = [figure(None), figure(Some("2 and 5 passes"))];
+        }
+    }
+
+    /// A comparison with such figures, whose second side has these words beside its name.
+    fn compared(changes: Vec<ChangeResult>, badges: &[&str]) -> ComparisonDocument {
+        let side = |name: &str| Side { name: name.to_owned(), ..Side::default() };
+        let badges = badges.iter().map(|word| (*word).to_owned()).collect();
+        ComparisonDocument {
+            schema_version: "2.0.0",
+            comparable: true,
+            differences: Vec::new(),
+            before: side("a"),
+            after: Side { badges, ..side("b") },
+            changes,
+            cells: Vec::new(),
+            disclosure: Vec::new(),
+            conditions: Vec::new(),
+        }
+    }
+
+    /// What a reader sees.
+    fn told(found: &ComparisonDocument) -> String {
+        let content = crate::format::Content::Comparison(found);
+        let text = crate::format::render_content("text", &compose_comparison(found), content);
+        String::from_utf8(text.unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_difference_beside_a_disturbed_side_has_a_star_and_the_star_its_reason() {
+        let figures = || vec![figure(Some(true), None), figure(Some(false), None)];
+        let said = told(&compared(figures(), &["DISTURBED", "NOT RANKABLE"]));
+        assert!(said.contains("[-70.0, -50.0]  different *\n"), "{said}");
+        assert!(said.contains("[-70.0, -50.0]  not shown\n"), "{said}");
+        assert!(said.contains("different *: b is DISTURBED."), "{said}");
+        let said = told(&compared(vec![figure(Some(false), None)], &["DISTURBED"]));
+        assert!(!said.contains('*'), "nothing is different: {said}");
+        let said = told(&compared(figures(), &["PARTIAL", "NOT RANKABLE"]));
+        assert!(said.contains("  different\n") && !said.contains('*'), "{said}");
+    }
+
+    #[test]
+    fn figures_without_an_interval_have_their_reason() {
+        let [sure, unsure] = [figure(None, None), figure(None, Some("2 and 5 passes"))];
         assert_eq!(unjudged(&[&sure]), None);
         let said = unjudged(&[&sure, &unsure]).unwrap();
         assert!(said.ends_with("no verdict: 2 and 5 passes."), "{said}");

@@ -89,6 +89,9 @@ fn interval(estimate: &Estimate, form: fn(f64) -> String) -> String {
     }
 }
 
+/// Beside a score whose host did something else, too.
+pub(crate) const DISTURBED: &str = "DISTURBED";
+
 /// The words that stand beside the score, worst first.
 pub(crate) fn badges(analysis: &Analysis) -> Vec<Badge> {
     let rankable = analysis.not_rankable_reasons.is_empty();
@@ -97,7 +100,7 @@ pub(crate) fn badges(analysis: &Analysis) -> Vec<Badge> {
         (!analysis.complete).then(|| watch("INCOMPLETE")),
         analysis.partial.then(|| watch("PARTIAL")),
         is_bound(analysis).then(|| watch("CENSORED")),
-        is_disturbed(analysis).then(|| watch("DISTURBED")),
+        is_disturbed(analysis).then(|| watch(DISTURBED)),
         (!rankable).then(|| watch("NOT RANKABLE")),
         rankable.then_some(Badge { word: "RANKABLE", tone: Tone::Good }),
     ]
