@@ -170,23 +170,23 @@ fn block(block: &Block, document: &Document) -> Value {
     match block {
         Block::Bars(bars) => {
             let svg = chart::bars(bars, &document.caption);
-            drawn(bars.name, &bars.table, &bars.reading, svg)
+            drawn(bars.name, &bars.title, &bars.table, &bars.reading, svg)
         }
         Block::Groups(groups) => {
             let svg = chart::groups(groups, &document.caption);
-            drawn(groups.name, &groups.table, &groups.reading, svg)
+            drawn(groups.name, &groups.title, &groups.table, &groups.reading, svg)
         }
         Block::Heatmap(map) => {
             let svg = chart::heatmap(map, &document.caption);
-            drawn(map.name, &map.table, &map.reading, svg)
+            drawn(map.name, &map.title, &map.table, &map.reading, svg)
         }
         Block::Lines(chart) => {
             let svg = chart::lines(chart, &document.caption);
-            drawn(chart.name, &chart.table, &chart.reading, svg)
+            drawn(chart.name, &chart.title, &chart.table, &chart.reading, svg)
         }
         Block::Sequence(chart) => {
             let svg = chart::sequence(chart, &document.caption);
-            drawn(&chart.name, &chart.table, &chart.reading, svg)
+            drawn(&chart.name, &chart.title, &chart.table, &chart.reading, svg)
         }
         Block::Details { summary, blocks } => context! {
             kind => "details",
@@ -198,9 +198,9 @@ fn block(block: &Block, document: &Document) -> Value {
 }
 
 /// A drawing with its figures and how to read them.
-fn drawn(name: &str, table: &Table, reading: &str, svg: String) -> Value {
+fn drawn(name: &str, title: &str, table: &Table, reading: &str, svg: String) -> Value {
     let svg = Value::from_safe_string(svg);
-    context! { kind => "chart", name, table => Serde(table), reading, svg }
+    context! { kind => "chart", name, title, table => Serde(table), reading, svg }
 }
 
 #[cfg(test)]
