@@ -146,10 +146,19 @@ impl Side {
 
     /// Its words that say that something else than the host may have made its figures.
     fn doubts(&self) -> Option<String> {
-        let words: Vec<&str> = self.badges.iter().map(String::as_str).collect();
-        let said: Vec<&str> = words.into_iter().filter(|word| DOUBTFUL.contains(word)).collect();
-        (!said.is_empty()).then(|| said.join(", "))
+        doubtful(&self.badges)
     }
+}
+
+/// The same of a result that nothing is compared with.
+pub(crate) fn doubts_of(analysis: &Analysis) -> Option<String> {
+    doubtful(&doubts(analysis))
+}
+
+fn doubtful(words: &[String]) -> Option<String> {
+    let is_doubtful = |word: &&str| DOUBTFUL.contains(word);
+    let said: Vec<&str> = words.iter().map(String::as_str).filter(is_doubtful).collect();
+    (!said.is_empty()).then(|| said.join(", "))
 }
 
 /// Whether a difference between the sides may be of something else than the hosts.

@@ -76,6 +76,10 @@ pub struct RankedHost {
     pub trust: String,
     /// Why it may not be ranked.
     pub not_rankable_reasons: Vec<String>,
+    /// Words that say that something else than the host may have made its figures, for people: the
+    /// comparison and the report have them for programs.
+    #[serde(skip)]
+    pub doubts: Option<String>,
     /// The application classes.
     pub applications: Vec<ClassFigures>,
 }

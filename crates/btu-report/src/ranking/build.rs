@@ -18,6 +18,7 @@ use super::PriceResult;
 use super::RankedHost;
 use super::Ranking;
 use super::SettingField;
+use crate::comparison::doubts_of;
 use crate::result::host_line;
 
 /// A result that wants to be ranked.
@@ -55,6 +56,7 @@ impl Candidate {
             price: journal.hosts.price.as_deref().and_then(Price::parse).map(price),
             trust: trust.to_owned(),
             not_rankable_reasons: reasons,
+            doubts: doubts_of(analysis),
             applications: analysis.applications.iter().map(class).collect(),
             ..RankedHost::default()
         };

@@ -60,6 +60,7 @@ fn headline(ranking: &Ranking) -> Vec<Block> {
     if !ranking.hosts.is_empty() {
         blocks.push(Block::Table(table(ranking)));
         blocks.push(Block::paragraph(legend(ranking)));
+        blocks.extend(doubted(ranking).map(Block::paragraph));
     }
     blocks.extend(apart(ranking));
     blocks
@@ -109,8 +110,21 @@ fn passes(host: &RankedHost) -> String {
 }
 
 fn marked(host: &RankedHost) -> String {
-    let doubt = if host.not_rankable_reasons.is_empty() { "" } else { " !" };
-    format!("{}{doubt}", host.name)
+    let unranked = if host.not_rankable_reasons.is_empty() { "" } else { " !" };
+    let doubt = if host.doubts.is_none() { "" } else { " ?" };
+    format!("{}{unranked}{doubt}", host.name)
+}
+
+/// What the question mark at a host means, where one of them has it.
+fn doubted(ranking: &Ranking) -> Option<String> {
+    let said = |host: &RankedHost| Some(format!("{} is {}", host.name, host.doubts.as_ref()?));
+    let said: Vec<String> = ranking.hosts.iter().filter_map(said).collect();
+    (!said.is_empty()).then(|| {
+        format!(
+            "Marked ?: {}. What disturbed the measurement is in its figures, and so in its place.",
+            said.join("; ")
+        )
+    })
 }
 
 fn mark_names(ranking: &Ranking) -> Vec<String> {
@@ -340,6 +354,28 @@ fn hosts(ranking: &Ranking) -> Vec<Block> {
 mod tests {
     use super::*;
 
+    fn of(hosts: Vec<RankedHost>) -> Ranking {
+        Ranking {
+            schema_version: "1.0.0",
+            unranked_shown: false,
+            setting: Vec::new(),
+            hosts,
+            not_ranked: Vec::new(),
+            correlations: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_host_whose_figures_something_else_may_have_made_has_a_mark_and_its_meaning() {
+        let named = |name: &str| RankedHost { name: name.to_owned(), ..RankedHost::default() };
+        let disturbed = RankedHost { doubts: Some("DISTURBED".to_owned()), ..named("b") };
+        let ranking = of(vec![named("a"), disturbed]);
+        let names: Vec<String> = table(&ranking).rows.iter().map(|row| row[1].clone()).collect();
+        assert_eq!(names, ["a", "b ?"]);
+        assert!(doubted(&ranking).unwrap().starts_with("Marked ?: b is DISTURBED. "));
+        assert_eq!(doubted(&of(vec![named("a")])), None);
+    }
+
     #[test]
     fn a_row_has_the_intervals_of_its_figures_its_passes_and_who_stands_for_it() {
         let host = RankedHost {
@@ -352,14 +388,7 @@ mod tests {
             trust: "unsigned".to_owned(),
             ..RankedHost::default()
         };
-        let ranking = Ranking {
-            schema_version: "1.0.0",
-            unranked_shown: false,
-            setting: Vec::new(),
-            hosts: vec![host],
-            not_ranked: Vec::new(),
-            correlations: Vec::new(),
-        };
+        let ranking = of(vec![host]);
         let row = ["", "a", "2.87 [2.80, 2.94]", "20.0 [18.0, 22.0]", "5", "-", "unsigned"];
         assert_eq!(table(&ranking).rows, [row.map(ToOwned::to_owned)]);
     }
