@@ -370,8 +370,8 @@ mod tests {
         let named = |name: &str| RankedHost { name: name.to_owned(), ..RankedHost::default() };
         let disturbed = RankedHost { doubts: Some("DISTURBED".to_owned()), ..named("b") };
         let ranking = of(vec![named("a"), disturbed]);
-        let names: Vec<String> = table(&ranking).rows.iter().map(|row| row[1].clone()).collect();
-        assert_eq!(names, ["a", "b ?"]);
+        let machines: Vec<String> = table(&ranking).rows.iter().map(|row| row[1].clone()).collect();
+        assert_eq!(machines, ["a", "b ?"]);
         assert!(doubted(&ranking).unwrap().starts_with("Marked ?: b is DISTURBED. "));
         assert_eq!(doubted(&of(vec![named("a")])), None);
     }
