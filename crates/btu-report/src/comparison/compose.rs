@@ -75,7 +75,7 @@ fn starred(found: &ComparisonDocument) -> Option<Block> {
     let is_starred = found.doubt() == Doubt::Some && all.any(|one| one.different == Some(true));
     let doubted: Vec<String> = [&found.before, &found.after]
         .into_iter()
-        .filter_map(|side| Some(format!("{} is {}", side.name, side.doubts()?)))
+        .filter_map(|side| Some(format!("{} ({})", side.name, side.doubts()?)))
         .collect();
     is_starred.then(|| {
         let doubted = doubted.join(", ");
@@ -278,7 +278,7 @@ mod tests {
         let said = told(&compared(figures(), &["DISTURBED", "NOT RANKABLE"]));
         assert!(said.contains("[-70.0, -50.0]  different *\n"), "{said}");
         assert!(said.contains("[-70.0, -50.0]  not shown\n"), "{said}");
-        assert!(said.contains("different *: b is DISTURBED."), "{said}");
+        assert!(said.contains("different *: b (DISTURBED)."), "{said}");
         let said = told(&compared(vec![figure(Some(false), None)], &["DISTURBED"]));
         assert!(!said.contains('*'), "nothing is different: {said}");
         let said = told(&compared(figures(), &["PARTIAL", "NOT RANKABLE"]));

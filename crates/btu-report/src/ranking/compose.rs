@@ -117,12 +117,12 @@ fn marked(host: &RankedHost) -> String {
 
 /// What the question mark at a host means, where one of them has it.
 fn doubted(ranking: &Ranking) -> Option<String> {
-    let said = |host: &RankedHost| Some(format!("{} is {}", host.name, host.doubts.as_ref()?));
+    let said = |host: &RankedHost| Some(format!("{} ({})", host.name, host.doubts.as_ref()?));
     let said: Vec<String> = ranking.hosts.iter().filter_map(said).collect();
     (!said.is_empty()).then(|| {
         format!(
             "Marked ?: {}. What disturbed the measurement is in its figures, and so in its place.",
-            said.join("; ")
+            said.join(", ")
         )
     })
 }
@@ -372,7 +372,7 @@ mod tests {
         let ranking = of(vec![named("a"), disturbed]);
         let machines: Vec<String> = table(&ranking).rows.iter().map(|row| row[1].clone()).collect();
         assert_eq!(machines, ["a", "b ?"]);
-        assert!(doubted(&ranking).unwrap().starts_with("Marked ?: b is DISTURBED. "));
+        assert!(doubted(&ranking).unwrap().starts_with("Marked ?: b (DISTURBED). "));
         assert_eq!(doubted(&of(vec![named("a")])), None);
     }
 
