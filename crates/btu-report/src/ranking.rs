@@ -76,6 +76,10 @@ pub struct RankedHost {
     pub trust: String,
     /// Why it may not be ranked.
     pub not_rankable_reasons: Vec<String>,
+    /// True where something else than the host may have made its figures: DISTURBED, for people. The comparison and the
+    /// report have it for programs.
+    #[serde(skip)]
+    pub is_disturbed: bool,
     /// The application classes.
     pub applications: Vec<ClassFigures>,
 }

@@ -33,6 +33,7 @@ pub(crate) use diagnosis::details as chart_details;
 pub(crate) use disclosure::disclosed_hosts;
 pub(crate) use headline::DISTURBED;
 pub(crate) use headline::badges;
+pub(crate) use headline::is_disturbed;
 
 /// A section of the report.
 ///

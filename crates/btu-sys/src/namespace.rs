@@ -252,8 +252,30 @@ fn thread_count() -> Option<usize> {
     status_field("Threads:")?.parse().ok()
 }
 
+/// Asked of the kernel itself: root is root where `/proc` is not mounted, too.
 fn effective_capabilities() -> Option<u64> {
-    u64::from_str_radix(&status_field("CapEff:")?, 16).ok()
+    let mut header = CapabilityHeader { version: CAPABILITY_VERSION, pid: 0 };
+    let mut found = [CapabilitySets::default(); 2];
+    // SAFETY: both are live and laid out as in linux/capability.h; this version fills two records.
+    let answer = unsafe { libc::syscall(libc::SYS_capget, &raw mut header, found.as_mut_ptr()) };
+    let [low, high] = found.map(|sets| u64::from(sets.effective));
+    (answer == 0).then_some(low | high << 32)
+}
+
+/// `struct __user_cap_header_struct`
+#[repr(C)]
+struct CapabilityHeader {
+    version: u32,
+    pid: i32,
+}
+
+/// `struct __user_cap_data_struct`
+#[derive(Clone, Copy, Default)]
+#[repr(C)]
+struct CapabilitySets {
+    effective: u32,
+    permitted: u32,
+    inheritable: u32,
 }
 
 /// One field of `/proc/self/status`.
@@ -270,3 +292,16 @@ const fn capability(number: u32) -> u64 {
 /// Numbers of `linux/capability.h`.
 const CAP_NET_ADMIN: u32 = 12;
 const CAP_SYS_ADMIN: u32 = 21;
+/// `_LINUX_CAPABILITY_VERSION_3`
+const CAPABILITY_VERSION: u32 = 0x2008_0522;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernel_says_of_capabilities_what_proc_says() {
+        let told = u64::from_str_radix(&status_field("CapEff:").unwrap(), 16).unwrap();
+        assert_eq!(effective_capabilities(), Some(told));
+    }
+}

@@ -3,14 +3,19 @@
 use std::path::Path;
 use std::path::PathBuf;
 
+use btu_report::FORMATS;
+use btu_report::Format;
+use clap::builder::PossibleValue;
+use clap::builder::PossibleValuesParser;
+
 use crate::exit::Failure;
 use crate::output;
 
 /// Where a document goes, and in which form.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Rendering {
-    /// Format on stdout: text, md, html, csv or json [default: text]
-    #[arg(long, value_name = "FORMAT", conflicts_with = "json")]
+    /// Format on stdout [default: text]
+    #[arg(long, value_name = "FORMAT", value_parser = formats(), conflicts_with = "json")]
     format: Option<String>,
     /// Write exactly one JSON document to stdout (as --format json)
     #[arg(long)]
@@ -50,6 +55,12 @@ impl Rendering {
     pub(crate) fn is_json(&self) -> bool {
         self.json || self.format.as_deref() == Some("json")
     }
+}
+
+/// Every format by its name, or by the ending of its files: help, manual pages and completions say which.
+fn formats() -> PossibleValuesParser {
+    let format = |format: &&dyn Format| PossibleValue::new(format.name()).alias(format.extension());
+    PossibleValuesParser::new(FORMATS.iter().map(format))
 }
 
 /// Names the format of a file.

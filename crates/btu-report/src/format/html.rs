@@ -159,10 +159,20 @@ fn row(blocks: &[Block], document: &Document) -> Value {
 }
 
 fn tables(run: &[Block]) -> Value {
-    const NARROW: usize = 6;
-    let is_wide = |block: &Block| matches!(block, Block::Table(t) if t.columns.len() > NARROW);
+    let is_wide = |block: &Block| matches!(block, Block::Table(table) if needs_the_width(table));
     let class = if run.len() == 1 || run.iter().any(is_wide) { "tables wide" } else { "tables" };
     context! { kind => "tables", class, tables => Serde(run) }
+}
+
+/// True where two of them beside each other would break their words, or be cut off.
+fn needs_the_width(table: &Table) -> bool {
+    const COLUMNS: usize = 6;
+    const CHARACTERS: usize = 48;
+    let lengths = |place: usize| {
+        table.rows.iter().filter_map(move |row| row.get(place)).map(|text| text.chars().count())
+    };
+    let longest = (0..table.columns.len()).map(|place| lengths(place).max().unwrap_or(0));
+    table.columns.len() > COLUMNS || longest.sum::<usize>() > CHARACTERS
 }
 
 /// A block for the template; charts arrive as drawings.
@@ -170,23 +180,23 @@ fn block(block: &Block, document: &Document) -> Value {
     match block {
         Block::Bars(bars) => {
             let svg = chart::bars(bars, &document.caption);
-            drawn(bars.name, &bars.table, &bars.reading, svg)
+            drawn(bars.name, &bars.title, &bars.table, &bars.reading, svg)
         }
         Block::Groups(groups) => {
             let svg = chart::groups(groups, &document.caption);
-            drawn(groups.name, &groups.table, &groups.reading, svg)
+            drawn(groups.name, &groups.title, &groups.table, &groups.reading, svg)
         }
         Block::Heatmap(map) => {
             let svg = chart::heatmap(map, &document.caption);
-            drawn(map.name, &map.table, &map.reading, svg)
+            drawn(map.name, &map.title, &map.table, &map.reading, svg)
         }
         Block::Lines(chart) => {
             let svg = chart::lines(chart, &document.caption);
-            drawn(chart.name, &chart.table, &chart.reading, svg)
+            drawn(chart.name, &chart.title, &chart.table, &chart.reading, svg)
         }
         Block::Sequence(chart) => {
             let svg = chart::sequence(chart, &document.caption);
-            drawn(&chart.name, &chart.table, &chart.reading, svg)
+            drawn(&chart.name, &chart.title, &chart.table, &chart.reading, svg)
         }
         Block::Details { summary, blocks } => context! {
             kind => "details",
@@ -198,14 +208,15 @@ fn block(block: &Block, document: &Document) -> Value {
 }
 
 /// A drawing with its figures and how to read them.
-fn drawn(name: &str, table: &Table, reading: &str, svg: String) -> Value {
+fn drawn(name: &str, title: &str, table: &Table, reading: &str, svg: String) -> Value {
     let svg = Value::from_safe_string(svg);
-    context! { kind => "chart", name, table => Serde(table), reading, svg }
+    context! { kind => "chart", name, title, table => Serde(table), reading, svg }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::document::Column;
 
     #[test]
     fn the_template_asks_for_nothing_unescaped_and_nothing_inline() {
@@ -215,6 +226,29 @@ mod tests {
             assert!(!PAGE.contains(word), "{word}");
         }
         assert!(!STYLE.contains("url(") && !STYLE.contains("@import") && !STYLE.contains('<'));
+    }
+
+    #[test]
+    fn tables_stand_beside_each_other_where_their_rows_have_room() {
+        let of = |row: [&str; 6]| Table {
+            title: String::new(),
+            columns: ["case", "a", "b", "c", "d", "e"].map(Column::right).into(),
+            rows: vec![row.map(ToOwned::to_owned).into()],
+            summary_rows: 0,
+        };
+        assert!(!needs_the_width(&of(["SEND_RECV", "522", "1949", "2253", "5619", "38891"])));
+        let compared = ["SEND_RECV, penalty", "3.48", "3.69", "+6.0", "[-2.6, +15.3]", "not shown"];
+        assert!(needs_the_width(&of(compared)));
+    }
+
+    #[test]
+    fn the_first_column_is_aligned_as_its_heading() {
+        assert!(!STYLE.contains("tbody th { text-align"), "by class alone, as all other columns");
+        assert!(
+            PAGE.contains(
+                r#"<th scope="row"{% if content.columns[0].align == "left" %} class="l""#
+            )
+        );
     }
 
     #[test]

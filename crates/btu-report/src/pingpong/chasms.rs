@@ -22,11 +22,7 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
             items.push(format!("{}: no size is far slower than a larger one", curve.label));
         }
     }
-    if items.is_empty() {
-        Vec::new()
-    } else {
-        vec![Block::paragraph("Chasms"), Block::List { items }]
-    }
+    if items.is_empty() { Vec::new() } else { vec![Block::List { items }] }
 }
 
 /// The factors that are not its cause, and those that say nothing of it, with the reason.

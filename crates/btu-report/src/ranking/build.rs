@@ -19,6 +19,7 @@ use super::RankedHost;
 use super::Ranking;
 use super::SettingField;
 use crate::result::host_line;
+use crate::section::is_disturbed;
 
 /// A result that wants to be ranked.
 #[derive(Clone, Debug)]
@@ -55,6 +56,7 @@ impl Candidate {
             price: journal.hosts.price.as_deref().and_then(Price::parse).map(price),
             trust: trust.to_owned(),
             not_rankable_reasons: reasons,
+            is_disturbed: is_disturbed(analysis),
             applications: analysis.applications.iter().map(class).collect(),
             ..RankedHost::default()
         };

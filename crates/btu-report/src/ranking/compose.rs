@@ -20,6 +20,7 @@ use crate::document::Part;
 use crate::document::SecondAxis;
 use crate::document::Table;
 use crate::number;
+use crate::section::DISTURBED;
 
 /// The ranking before it has a form.
 pub fn compose_ranking(ranking: &Ranking) -> Document {
@@ -60,6 +61,7 @@ fn headline(ranking: &Ranking) -> Vec<Block> {
     if !ranking.hosts.is_empty() {
         blocks.push(Block::Table(table(ranking)));
         blocks.push(Block::paragraph(legend(ranking)));
+        blocks.extend(doubted(ranking).map(Block::paragraph));
     }
     blocks.extend(apart(ranking));
     blocks
@@ -109,8 +111,21 @@ fn passes(host: &RankedHost) -> String {
 }
 
 fn marked(host: &RankedHost) -> String {
-    let doubt = if host.not_rankable_reasons.is_empty() { "" } else { " !" };
-    format!("{}{doubt}", host.name)
+    let unranked = if host.not_rankable_reasons.is_empty() { "" } else { " !" };
+    let doubt = if host.is_disturbed { " ?" } else { "" };
+    format!("{}{unranked}{doubt}", host.name)
+}
+
+/// What the question mark at a host means, where one of them has it.
+fn doubted(ranking: &Ranking) -> Option<String> {
+    let disturbed = ranking.hosts.iter().filter(|host| host.is_disturbed);
+    let names: Vec<&str> = disturbed.map(|host| host.name.as_str()).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "Marked ?: {DISTURBED}: {}. What disturbed the measurement is in its figures, and so in its place.",
+            names.join(", ")
+        )
+    })
 }
 
 fn mark_names(ranking: &Ranking) -> Vec<String> {
@@ -340,6 +355,28 @@ fn hosts(ranking: &Ranking) -> Vec<Block> {
 mod tests {
     use super::*;
 
+    fn of(hosts: Vec<RankedHost>) -> Ranking {
+        Ranking {
+            schema_version: "1.0.0",
+            unranked_shown: false,
+            setting: Vec::new(),
+            hosts,
+            not_ranked: Vec::new(),
+            correlations: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_host_whose_figures_something_else_may_have_made_has_a_mark_and_its_meaning() {
+        let named = |name: &str| RankedHost { name: name.to_owned(), ..RankedHost::default() };
+        let disturbed = RankedHost { is_disturbed: true, ..named("b") };
+        let ranking = of(vec![named("a"), disturbed]);
+        let machines: Vec<String> = table(&ranking).rows.iter().map(|row| row[1].clone()).collect();
+        assert_eq!(machines, ["a", "b ?"]);
+        assert!(doubted(&ranking).unwrap().starts_with("Marked ?: DISTURBED: b. "));
+        assert_eq!(doubted(&of(vec![named("a")])), None);
+    }
+
     #[test]
     fn a_row_has_the_intervals_of_its_figures_its_passes_and_who_stands_for_it() {
         let host = RankedHost {
@@ -352,14 +389,7 @@ mod tests {
             trust: "unsigned".to_owned(),
             ..RankedHost::default()
         };
-        let ranking = Ranking {
-            schema_version: "1.0.0",
-            unranked_shown: false,
-            setting: Vec::new(),
-            hosts: vec![host],
-            not_ranked: Vec::new(),
-            correlations: Vec::new(),
-        };
+        let ranking = of(vec![host]);
         let row = ["", "a", "2.87 [2.80, 2.94]", "20.0 [18.0, 22.0]", "5", "-", "unsigned"];
         assert_eq!(table(&ranking).rows, [row.map(ToOwned::to_owned)]);
     }

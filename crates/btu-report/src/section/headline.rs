@@ -115,7 +115,7 @@ fn is_bound(analysis: &Analysis) -> bool {
 }
 
 /// From a tenth of the runs on it is no accident: the figures are of a host that did something else, too.
-fn is_disturbed(analysis: &Analysis) -> bool {
+pub(crate) fn is_disturbed(analysis: &Analysis) -> bool {
     analysis.disturbed_runs() * 10 > analysis.runs.len()
 }
 

@@ -75,6 +75,18 @@ pub(crate) fn assert_structure(page: &str, charts: usize) {
     assert_tags_closed(page);
     assert_charts_described(page, charts);
     assert_ids_resolve(page);
+    assert_regions_named(page);
+}
+
+/// Who jumps from region to region hears what each of them shows.
+fn assert_regions_named(page: &str) {
+    let regions = page.split("role=\"region\" ").skip(1);
+    let name = |region: &str| region.split_once('>').unwrap().0.to_owned();
+    let names: Vec<String> = regions.map(name).collect();
+    assert!(!names.is_empty());
+    for name in names {
+        assert!(!name.contains("\"\"") && !name.contains("\"Table\""), "{name}");
+    }
 }
 
 #[test]

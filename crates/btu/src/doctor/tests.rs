@@ -223,6 +223,9 @@ const FORCED: &[Forced] = &[
     Forced { check: "delay-error", status: Status::Limited,
         take: |m| m.calibrated().error_5ms_us = [40.0, 900.0],
         cause: "not given its CPU in time", remedy: "more CPUs" },
+    Forced { check: "delay-error", status: Status::Limited,
+        take: |m| m.calibrated().error_1ms_us = [14.0, 19_038.0],
+        cause: "not given its CPU in time", remedy: "more CPUs" },
     Forced { check: "clock-source", status: Status::Limited,
         take: |m| { m.files.insert("/sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet\n"); },
         cause: "takes a system call", remedy: "clocksource=tsc" },
@@ -396,9 +399,39 @@ fn every_line_names_its_cause_and_its_remedy() {
         assert_eq!(finding.status, forced.status, "{}: {finding:?}", forced.check);
         assert!(cause.is_some_and(|text| text.contains(forced.cause)), "{finding:?}");
         assert!(remedy.is_some_and(|text| text.contains(forced.remedy)), "{finding:?}");
-        let shown = text::render(&answers);
+        let shown = unbroken(&text::render(&answers));
         assert!(shown.contains(forced.cause) && shown.contains(forced.remedy), "{shown}");
     }
+}
+
+#[test]
+fn without_namespaces_nothing_is_said_of_the_kernel_that_was_not_tried() {
+    let mut machine = Described { calibration: Err(ENOENT), ..Described::default() };
+    machine.arrival = Err(ENOENT);
+    let inside = [Attempt::NumGen, Attempt::Tun, Attempt::Xdp];
+    let qdiscs = ["netem", "tbf", "fq"].map(Attempt::Qdisc);
+    for what in inside.into_iter().chain(qdiscs).chain([Attempt::Namespaces]) {
+        machine.refuse(what, ENOENT);
+    }
+    for (check, finding) in examine(&machine) {
+        let told = format!("{}: {finding:?}", check.name);
+        assert!(!told.contains("modprobe") && !told.contains("the kernel has no"), "{told}");
+        assert!(!told.contains("CONFIG_"), "{told}");
+    }
+}
+
+#[test]
+fn no_line_is_wider_than_a_terminal_but_for_words_that_are() {
+    let mut machine = Described { cpus: 2, ..Described::default() };
+    machine.refuse(Attempt::Qdisc("netem"), ENOENT);
+    let shown = text::render(&examine(&machine));
+    assert!(shown.contains("limited  qdisc netem"), "{shown}");
+    assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+}
+
+/// A text without its line breaks.
+fn unbroken(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]

@@ -1,6 +1,7 @@
-//! The findings for a person: one line each, causes and remedies below what is not well.
+//! The findings for a person: each with its mark, causes and remedies below what is not well, as wide as a
+//! report.
 
-use std::fmt::Write;
+use btu_report::hanging;
 
 use super::Answer;
 use super::able;
@@ -11,29 +12,24 @@ use super::finding::Status;
 pub(crate) fn render(answers: &[Answer]) -> String {
     let mut text = String::new();
     for (check, finding) in answers {
-        let mark = mark(finding.status);
-        // Writing to a string does not fail.
-        let _ = writeln!(text, "{mark}  {}: {}", check.title, finding.found);
-        text.push_str(&below(finding));
+        let lead = format!("{}  ", mark(finding.status));
+        text += &hanging(&lead, &format!("{}: {}", check.title, finding.found));
+        text += &below(finding);
     }
+    text += "\n";
     let verdict = if able(answers) {
         "btu run and btu link work on this machine"
     } else {
         "btu run and btu link do not work on this machine; remedies above"
     };
-    let _ = writeln!(text, "\n{verdict}");
-    text
+    text + &hanging("", verdict)
 }
 
 fn below(finding: &Finding) -> String {
-    let mut text = String::new();
-    if let Some(cause) = &finding.cause {
-        let _ = writeln!(text, "           because: {cause}");
-    }
-    if let Some(remedy) = &finding.remedy {
-        let _ = writeln!(text, "           remedy:  {remedy}");
-    }
-    text
+    let line = |lead: &str, said: &Option<String>| {
+        said.as_ref().map_or_else(String::new, |said| hanging(lead, said))
+    };
+    line("           because: ", &finding.cause) + &line("           remedy:  ", &finding.remedy)
 }
 
 fn mark(status: Status) -> &'static str {

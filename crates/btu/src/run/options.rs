@@ -41,9 +41,8 @@ pub(crate) struct RunArgs {
     /// Only these host activities, separated by commas
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', conflicts_with = "resume")]
     activities: Option<Vec<String>>,
-    /// Cells to run again with their packets captured, after the last pass: abnormal, all or none
-    /// [default: abnormal]
-    #[arg(long, value_name = "CELLS", conflicts_with = "resume")]
+    /// Cells to run again with their packets captured, after the last pass [default: abnormal]
+    #[arg(long, value_name = "CELLS", value_parser = captured(), conflicts_with = "resume")]
     capture: Option<Captured>,
     /// Seed of the random order, instead of a fresh one
     #[arg(long, value_parser = crate::cli::seed, value_name = "NUMBER", allow_hyphen_values = true, conflicts_with = "resume")]
@@ -211,6 +210,12 @@ fn resolve(choices: &Choices<'_>) -> Result<Plan, Failure> {
 /// The verb that a stored plan says it is of; plans of runs say none.
 pub(super) fn other_verb(plan: &str) -> Option<&str> {
     plan.lines().find_map(|line| line.strip_prefix("verb = \"")?.strip_suffix('"'))
+}
+
+/// Which cells are run again, by the words of a plan.
+fn captured() -> impl TypedValueParser<Value = Captured> {
+    PossibleValuesParser::new(Captured::CHOICES.map(Captured::name))
+        .try_map(|word| word.parse::<Captured>())
 }
 
 /// A class that is not of this machine.

@@ -117,3 +117,25 @@ fn confined(here: &Path, most: u32) -> String {
     }
     told
 }
+
+#[test]
+fn words_to_choose_from_stand_in_help_manual_and_completions() {
+    let told =
+        |words: &[&str]| String::from_utf8(btu().args(words).output().unwrap().stdout).unwrap();
+    for (verb, values) in [
+        ("report", "text, md, html, csv, json"),
+        ("compare", "text, md, html, csv, json"),
+        ("rank", "text, md, html, csv, json"),
+        ("run", "abnormal, all, none"),
+    ] {
+        for page in [told(&[verb, "--help"]), told(&["man", verb])] {
+            let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+            let page = page.replace(" .IP \\(bu 2 ", ", ");
+            assert!(page.contains(values), "{verb}: {page}");
+        }
+    }
+    let script = told(&["completions", "bash"]);
+    for values in ["text md html csv json", "abnormal all none"] {
+        assert!(script.contains(&format!("-W \"{values}\"")), "{values}");
+    }
+}

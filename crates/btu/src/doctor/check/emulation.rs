@@ -9,6 +9,7 @@ use btu_sys::sysctl;
 use crate::doctor::finding::Check;
 use crate::doctor::finding::Finding;
 use crate::doctor::machine::Attempt;
+use crate::doctor::machine::Machine;
 
 pub(super) static KERNEL: Check = Check {
     name: "kernel",
@@ -79,7 +80,7 @@ pub(super) static RELAY: Check = Check {
     title: "emulator: counted packets through the relay",
     needed: true,
     ask: |machine| match machine.calibration() {
-        Err(cause) => relay_refused(&cause),
+        Err(cause) => relay_refused(machine, &cause),
         Ok(done) => {
             let [sent, dropped, formula] = done.counted;
             let found = format!(
@@ -111,7 +112,7 @@ pub(super) static RECEIVE_MEMORY: Check = Check {
     title: "emulator: memory for packets on their way in",
     needed: false,
     ask: |machine| match machine.arrival() {
-        Err(cause) => relay_refused(&cause),
+        Err(cause) => relay_refused(machine, &cause),
         Ok(seen) => {
             let found = format!("{} MiB ({})", seen.memory_bytes >> 20, seen.form);
             if seen.memory_bytes >= GOOD_MEMORY {
@@ -132,7 +133,7 @@ pub(super) static STAMPS: Check = Check {
     title: "emulator: the kernel's arrival stamps",
     needed: false,
     ask: |machine| match machine.arrival() {
-        Err(cause) => relay_refused(&cause),
+        Err(cause) => relay_refused(machine, &cause),
         Ok(seen) if seen.stamp_age_ns <= STAMP_AGE_NS => {
             Finding::ok(format!("read {} us after the arrival", seen.stamp_age_ns / 1000))
         }
@@ -149,14 +150,14 @@ pub(super) static DELAY_ERROR: Check = Check {
     title: "emulator: achieved minus asked delay",
     needed: false,
     ask: |machine| match machine.calibration() {
-        Err(cause) => relay_refused(&cause),
+        Err(cause) => relay_refused(machine, &cause),
         Ok(done) => {
             let [at_1ms, at_5ms] = [done.error_1ms_us, done.error_5ms_us];
             let found = format!(
                 "at 1 ms p50 {:.0} us, p99 {:.0} us; at 5 ms p50 {:.0} us, p99 {:.0} us",
                 at_1ms[0], at_1ms[1], at_5ms[0], at_5ms[1],
             );
-            if at_5ms[1] <= LATE_P99_US {
+            if at_1ms[1].max(at_5ms[1]) <= LATE_P99_US {
                 return Finding::ok(found);
             }
             Finding::limited(
@@ -175,8 +176,11 @@ fn version(release: &str) -> Option<(u32, u32)> {
 }
 
 /// A link writes no file but its namespaces' settings.
-fn relay_refused(cause: &io::Error) -> Finding {
+fn relay_refused(machine: &dyn Machine, cause: &io::Error) -> Finding {
     let remedy = match cause.kind() {
+        _ if machine.attempt(Attempt::Namespaces).is_err() => {
+            "make the line \"namespaces\" work first"
+        }
         io::ErrorKind::ReadOnlyFilesystem => sysctl::WRITABLE,
         _ => {
             "make the line \"namespaces\" work; the kernel needs veth and AF_PACKET \
@@ -192,5 +196,5 @@ const EPOLL_PWAIT2: (u32, u32) = (5, 11);
 const GOOD_MEMORY: u64 = 64 << 20;
 /// A stamp that is farther from the wall clock is of another clock.
 const STAMP_AGE_NS: u64 = 1_000_000;
-/// The bound beyond which a run is limited: 5 % of 5 ms.
+/// The bound beyond which a run is limited: 5 % of 5 ms. Who is later at 1 ms was as little given a CPU.
 const LATE_P99_US: f64 = 250.0;

@@ -53,14 +53,16 @@ pub(super) static TUN: Check = Check {
     needed: false,
     ask: |machine| match machine.attempt(Attempt::Tun) {
         Ok(()) => Finding::ok("yes"),
-        Err(cause) => Finding::limited(
-            "no: no tun backend",
-            format!("open /dev/net/tun: {cause}"),
-            match cause.kind() {
-                io::ErrorKind::NotFound => "as root: modprobe tun",
-                _ => "as root: chmod 666 /dev/net/tun",
-            },
-        ),
+        Err(cause) => untried(machine, "no tun backend").unwrap_or_else(|| {
+            Finding::limited(
+                "no: no tun backend",
+                format!("open /dev/net/tun: {cause}"),
+                match cause.kind() {
+                    io::ErrorKind::NotFound => "as root: modprobe tun",
+                    _ => "as root: chmod 666 /dev/net/tun",
+                },
+            )
+        }),
     },
 };
 
@@ -80,14 +82,16 @@ pub(super) static XDP: Check = Check {
     needed: false,
     ask: |machine| match machine.attempt(Attempt::Xdp) {
         Ok(()) => Finding::ok("yes"),
-        Err(cause) => Finding::limited(
-            "no: transport xdp is not available",
-            format!("socket(AF_XDP): {cause}"),
-            match cause.kind() {
-                io::ErrorKind::PermissionDenied => "start as root",
-                _ => "use a kernel with CONFIG_XDP_SOCKETS",
-            },
-        ),
+        Err(cause) => untried(machine, "transport xdp is not available").unwrap_or_else(|| {
+            Finding::limited(
+                "no: transport xdp is not available",
+                format!("socket(AF_XDP): {cause}"),
+                match cause.kind() {
+                    io::ErrorKind::PermissionDenied => "start as root",
+                    _ => "use a kernel with CONFIG_XDP_SOCKETS",
+                },
+            )
+        }),
     },
 };
 
@@ -182,15 +186,26 @@ fn module(machine: &dyn Machine, attempt: Attempt, lost: &str, name: &str) -> Fi
         Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => Finding::limited(
             format!("unknown: {lost}"),
             format!("not allowed to try: {cause}"),
-            "make the line \"namespaces\" work first",
+            NAMESPACES_FIRST,
         ),
-        Err(cause) => Finding::limited(
-            format!("no: {lost}"),
-            format!("the kernel has no {name}: {cause}"),
-            format!("as root: modprobe {name}, or use a kernel that was built with it"),
-        ),
+        Err(cause) => untried(machine, lost).unwrap_or_else(|| {
+            Finding::limited(
+                format!("no: {lost}"),
+                format!("the kernel has no {name}: {cause}"),
+                format!("as root: modprobe {name}, or use a kernel that was built with it"),
+            )
+        }),
     }
 }
+
+/// What is tried in namespaces of our own says nothing where there are none.
+fn untried(machine: &dyn Machine, lost: &str) -> Option<Finding> {
+    let cause = machine.attempt(Attempt::Namespaces).err()?;
+    let why = format!("no namespaces to try it in: {cause}");
+    Some(Finding::limited(format!("unknown: {lost}"), why, NAMESPACES_FIRST))
+}
+
+const NAMESPACES_FIRST: &str = "make the line \"namespaces\" work first";
 
 fn privilege(
     machine: &dyn Machine,
