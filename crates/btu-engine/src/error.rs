@@ -5,6 +5,7 @@ use std::any::Any;
 use std::io;
 use std::path::PathBuf;
 
+use btu_sys::limit;
 use btu_sys::namespace::NamespaceError;
 
 /// An operation that did not work: operation and operand in the text, the cause as its source.
@@ -43,9 +44,7 @@ pub enum EngineError {
     #[error(transparent)]
     System(#[from] btu_sys::Error),
     /// A thread could not be started.
-    #[error(
-        "start thread {name}; the limit of threads may be reached (ulimit -u, pids.max of a container)"
-    )]
+    #[error("start thread {name}; {}", limit::of_threads())]
     Thread {
         /// Its name.
         name: String,
@@ -97,6 +96,11 @@ impl EngineError {
             Self::System(cause) => cause.kind() == io::ErrorKind::TimedOut,
             _ => false,
         }
+    }
+
+    /// True where a limit keeps threads from starting: nothing that was measured is to blame.
+    pub fn is_of_threads(&self) -> bool {
+        matches!(self, Self::Thread { .. } | Self::Namespace(NamespaceError::Thread(_)))
     }
 
     /// The error and its causes on one line, for records that keep text.

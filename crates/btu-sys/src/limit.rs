@@ -27,6 +27,29 @@ pub fn bound_memory(most: u64) -> Result<u64> {
     Ok(most)
 }
 
+/// How many bytes this process may map at the most; `None` without a limit.
+pub fn address_space() -> Option<u64> {
+    let (soft, _) = getrlimit(Resource::RLIMIT_AS).ok()?;
+    (soft != nix::sys::resource::RLIM_INFINITY).then_some(soft)
+}
+
+/// Whether so many bytes could be mapped now, beside what is; nothing of it is touched or kept.
+pub fn can_map(bytes: u64) -> bool {
+    let Ok(bytes) = usize::try_from(bytes) else { return false };
+    Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
+}
+
+/// Why no thread starts, as far as it can be told: the kernel's answer is the same (EAGAIN) for each limit.
+pub fn of_threads() -> String {
+    let threads = "the limit of threads may be reached (ulimit -u, pids.max of a container)";
+    match address_space() {
+        Some(bytes) => {
+            format!("{threads}, or that of address space, {} KiB (ulimit -v)", bytes >> 10)
+        }
+        None => threads.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

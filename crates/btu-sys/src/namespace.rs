@@ -21,6 +21,8 @@ use nix::sched::CloneFlags;
 pub use refusal::Refusal;
 pub use refusal::refusals;
 
+use crate::limit;
+
 /// How the ids of the caller appear inside a user namespace of his own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdMap {
@@ -69,9 +71,7 @@ pub enum NamespaceError {
         source: io::Error,
     },
     /// What is done in a network namespace is done on a thread of its own.
-    #[error(
-        "start a thread; the limit of threads may be reached (ulimit -u, pids.max of a container)"
-    )]
+    #[error("start a thread; {}", limit::of_threads())]
     Thread(#[source] io::Error),
     /// A network namespace exists, but the thread could not enter it.
     #[error("enter a network namespace")]

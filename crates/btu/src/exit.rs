@@ -1,11 +1,13 @@
 //! How the program ends: the one table of exit codes, and failures that carry theirs.
 
+use std::error::Error;
 use std::io;
 use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use btu_core::words::shell_word;
 use btu_report::StoreError;
+use btu_sys::namespace::NamespaceError;
 use btu_sys::sysctl;
 
 use crate::measurement::place;
@@ -99,6 +101,8 @@ impl Failure {
             }
             _ => None,
         };
+        let general =
+            if self.cause.chain().any(is_of_threads) { Some(OF_THREADS) } else { general };
         self.hint.as_deref().or_else(|| setting.and_then(sysctl::remedy)).or(general)
     }
 
@@ -107,6 +111,14 @@ impl Failure {
         self.hint = Some(hint.into());
         self
     }
+}
+
+/// True where a namespace has no thread to be entered by, also inside of an error of I/O, which does not show itself in a
+/// chain of causes.
+fn is_of_threads(cause: &(dyn Error + 'static)) -> bool {
+    let inner = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+    let place = cause.downcast_ref().or_else(|| inner?.downcast_ref());
+    matches!(place, Some(NamespaceError::Thread(_)))
 }
 
 impl From<StoreError> for Failure {
@@ -121,6 +133,9 @@ impl From<Exit> for ExitCode {
     }
 }
 
+/// What helps where no thread starts.
+pub(crate) const OF_THREADS: &str = "allow this user more threads, those of all other programs of the user counted: \
+     ulimit -u 4096, or more; a container has --pids-limit, a service TasksMax=";
 /// `asm-generic/errno-base.h`
 const EACCES: i32 = 13;
 const EMFILE: i32 = 24;
@@ -138,6 +153,9 @@ mod tests {
         assert!(failure(EMFILE).remedy().is_some_and(|remedy| remedy.contains("ulimit -n")));
         assert!(failure(EACCES).remedy().is_some_and(|remedy| remedy.contains("this user")));
         assert!(failure(EISDIR).remedy().is_some_and(|remedy| remedy.contains("name a file")));
+        let no_thread = NamespaceError::Thread(io::Error::from_raw_os_error(11));
+        let no_thread = Failure::environment(io::Error::other(no_thread));
+        assert!(no_thread.remedy().is_some_and(|remedy| remedy.contains("ulimit -u")));
         assert_eq!(failure(EMFILE).hint("name another").remedy(), Some("name another"));
         assert_eq!(Failure::environment(io::Error::other("so")).remedy(), None);
     }

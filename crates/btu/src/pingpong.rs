@@ -10,6 +10,7 @@ mod path;
 mod peer;
 mod planning;
 mod progress;
+mod room;
 mod search;
 mod start;
 

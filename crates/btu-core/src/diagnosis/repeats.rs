@@ -12,6 +12,7 @@ use crate::stats::arithmetic_mean;
 use crate::stats::correlation;
 use crate::stats::count;
 use crate::stats::geometric_mean;
+use crate::stats::median;
 use crate::tcp::float;
 use crate::units::BitRate;
 use crate::units::Nanos;
@@ -81,7 +82,8 @@ fn share(part: Option<Nanos>, whole: Option<Nanos>) -> Option<Ratio> {
     (whole > Nanos::ZERO).then(|| Ratio::new(part.seconds() / whole.seconds()))
 }
 
-/// The slow and the fast passes of a cell, parted where the goodputs leave the widest gap.
+/// The slow and the fast passes of a cell, parted where the goodputs leave the widest gap between groups: one pass that
+/// stands alone is an `outlier`, and its figures say as little as one throw of dice.
 #[derive(Debug)]
 pub(super) struct Parted {
     pub(super) slow: Vec<Repeat>,
@@ -106,10 +108,24 @@ impl Parted {
         let mut slow = repeats.to_vec();
         slow.sort_by_key(|repeat| repeat.goodput);
         let gap = |at: &usize| slow[*at].goodput.mbps() / slow[*at - 1].goodput.mbps();
-        let at = (1..slow.len()).max_by(|a, b| gap(a).total_cmp(&gap(b)))?;
+        let places = LEAST_GROUP..=slow.len().saturating_sub(LEAST_GROUP);
+        let at = places.max_by(|a, b| gap(a).total_cmp(&gap(b)))?;
         let fast = slow.split_off(at);
         let found = Self { slow, fast };
-        (repeats.len() >= FEWEST && found.ratio() >= LEAST_RATIO).then_some(found)
+        let least = found.ratio().min(found.ratio_without_the_farthest()?);
+        (repeats.len() >= FEWEST && least >= LEAST_RATIO).then_some(found)
+    }
+
+    /// How many times as much the fast ones carry, but for the pass that is farthest from the one in the middle.
+    fn ratio_without_the_farthest(&self) -> Option<f64> {
+        let mut passes = [&self.slow[..], &self.fast[..]].concat();
+        let middle = median(&goodputs(&passes))?;
+        let far = |pass: &Repeat| (pass.goodput.mbps() / middle).ln().abs();
+        let places = 0..passes.len();
+        let farthest = places.max_by(|a, b| far(&passes[*a]).total_cmp(&far(&passes[*b])))?;
+        passes.remove(farthest);
+        let fast = passes.split_off(self.slow.len() - usize::from(farthest < self.slow.len()));
+        Some(Self { slow: passes, fast }.ratio())
     }
 
     /// How many times as much the fast ones carry.
@@ -166,7 +182,32 @@ fn all(group: &[Repeat], figure: fn(&Repeat) -> Option<f64>) -> Option<Vec<f64>>
 
 /// Repeats, as the rules over repeats want them.
 const FEWEST: usize = 5;
+/// Passes of either group.
+const LEAST_GROUP: usize = 2;
 /// As the rules over repeats have it.
 const LEAST_RATIO: f64 = 1.15;
 /// Of five passes one in fifty has such a correlation by chance (one-sided).
 pub(super) const TELLING: f64 = 0.9;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parted(mbit_s: &[u64]) -> Option<[usize; 2]> {
+        let repeat =
+            |mbit: &u64| Repeat { goodput: BitRate::new(mbit * 1_000_000), ..Repeat::default() };
+        let repeats: Vec<Repeat> = mbit_s.iter().map(repeat).collect();
+        Parted::of(&repeats).map(|parted| [parted.slow.len(), parted.fast.len()])
+    }
+
+    #[test]
+    fn one_pass_that_stands_alone_is_no_group() {
+        assert_eq!(parted(&[100, 101, 102, 103, 40]), None);
+        assert_eq!(parted(&[100, 101, 102, 103, 104, 300]), None);
+        assert_eq!(parted(&[100, 101, 102, 40, 41]), Some([2, 3]));
+        // It hides no groups among the others.
+        assert_eq!(parted(&[10, 100, 101, 102, 200, 201, 202]), Some([4, 3]));
+        assert_eq!(parted(&[100, 200]), None);
+        assert_eq!(parted(&[]), None);
+    }
+}

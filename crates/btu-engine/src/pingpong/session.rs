@@ -31,6 +31,7 @@ use btu_sys::cpu::CpuSet;
 
 use self::distant::Distant;
 use self::report::Outcome;
+pub(super) use self::report::by_a_moving_clock;
 use self::worker::Done;
 use self::worker::Order;
 use self::worker::Side;

@@ -35,6 +35,7 @@ use super::copy::copies;
 use super::host::Host;
 use super::session::Opening;
 use super::session::Session;
+use super::session::by_a_moving_clock;
 use super::transport;
 use super::verify::Plant;
 use crate::error::EngineError;
@@ -272,15 +273,16 @@ impl Sessions {
         });
         match done {
             Err(cause) => failed(visit, begun, &cause),
-            Ok((times, used)) => VisitSample {
-                times: Times::fold(&times, batch, KEPT),
-                host: VisitHost {
+            Ok((times, used)) => {
+                let times = Times::fold(&times, batch, KEPT);
+                let host = VisitHost {
                     run_delay_ns: used.run_delay_ns.map(Nanos::new),
                     cpu_ns: Some(Nanos::new(used.cpu_ns)),
                     ..VisitHost::default()
-                },
-                ..sample(visit, begun, Ended::Complete)
-            },
+                };
+                let ended = by_a_moving_clock(Ended::Complete, &times);
+                VisitSample { times, host, ..sample(visit, begun, ended) }
+            }
         }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering;
 use std::thread;
-use std::time::Duration;
+use std::thread::JoinHandle;
 
 use btu_core::cell::Case;
 use btu_core::cell::Direction;
@@ -29,14 +29,16 @@ use btu_engine::comm::Terms;
 use btu_sys::socket::Settings;
 
 use crate::local;
+use crate::wait::wait_until;
 
 /// It carries what it shall, and tells of more: in its own counts, and for its kernel.
 #[derive(Default)]
 struct Boasting {
-    side: Option<FarSide>,
+    side: Option<Arc<FarSide>>,
     more: u64,
-    /// When it leaves, after it began to listen.
-    leaves: Option<Duration>,
+    /// Whether it leaves once something has come.
+    leaves: bool,
+    leaving: Option<JoinHandle<()>>,
 }
 
 impl Boasting {
@@ -68,24 +70,31 @@ impl BlackBox for Boasting {
         let flows = flows.iter().map(far).collect();
         let (sockets, place) = (Settings::default(), Place::here(Role::Active));
         let mut terms = terms.clone();
-        if let Some(after) = self.leaves {
-            let left = Arc::new(AtomicBool::new(false));
+        let left = Arc::new(AtomicBool::new(false));
+        if self.leaves {
             terms.cancel = Arc::clone(&left);
-            thread::spawn(move || {
-                thread::sleep(after);
-                left.store(true, Ordering::Relaxed);
-            });
         }
-        let side = FarSide::listen(FarJob { flows, terms, sockets, place })?;
+        let side = Arc::new(FarSide::listen(FarJob { flows, terms, sockets, place })?);
+        if self.leaves {
+            let side = Arc::clone(&side);
+            self.leaving = Some(thread::spawn(move || {
+                wait_until("something that comes", || side.moved() > Bytes::ZERO || side.is_over());
+                left.store(true, Ordering::Relaxed);
+            }));
+        }
         Ok(self.side.insert(side).addresses().to_vec())
     }
 
     fn cancel(&mut self) {
-        self.side.iter().for_each(FarSide::cancel);
+        self.side.iter().for_each(|side| side.cancel());
     }
 
     fn finish(&mut self) -> Result<Vec<EndReport>, EngineError> {
-        let mut ends = self.side.take().expect("it listens").finish()?;
+        if let Some(leaving) = self.leaving.take() {
+            leaving.join().expect("it leaves");
+        }
+        let side = self.side.take().and_then(Arc::into_inner);
+        let mut ends = side.expect("it listens").finish()?;
         for end in &mut ends {
             self.boast(end);
         }
@@ -117,8 +126,7 @@ fn a_run_that_failed_lasted_until_it_failed() {
     let terms = local::terms(1250, Amount::Window(Nanos::from_secs(20)));
     let flows = Case::Send.flows();
     let order = CellOrder { flows, terms, near: &near, fars: &[], load: None };
-    let leaves = Some(Duration::from_millis(500));
-    let mut leaving = Boasting { leaves, ..Boasting::default() };
+    let mut leaving = Boasting { leaves: true, ..Boasting::default() };
     let measured = cellrun::run_among(&order, &mut [&mut leaving]).unwrap();
     assert!(matches!(measured.outcome, Outcome::Failed { .. }), "{:?}", measured.outcome);
     let lasted = measured.comm.unwrap().elapsed_ns;

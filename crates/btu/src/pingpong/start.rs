@@ -27,7 +27,9 @@ use super::path;
 use super::path::Hosts;
 use super::planning;
 use super::progress::Progress;
+use super::room;
 use crate::exit::Failure;
+use crate::exit::OF_THREADS;
 use crate::measurement::Interrupt;
 use crate::measurement::facts;
 use crate::measurement::journal;
@@ -48,6 +50,7 @@ pub(super) struct Started {
 /// Prepares a new measurement or the rest of an old one.
 pub(super) fn start(args: &PingPongArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
     let plan = args.plan()?;
+    room::for_plan(&plan)?;
     if let Some(out) = &args.out {
         place::free(out)?;
     }
@@ -105,15 +108,15 @@ fn declare(
         match tried {
             Ok(()) => there += usize::from(configuration.transport != REFERENCE),
             Err(cause) if cause.is_late() => {
-                first.get_or_insert_with(|| not_there(&label, &cause.sentence()));
+                first.get_or_insert_with(|| not_there(&label, &cause));
             }
             Err(cause) if args.takes_what_is_there() => {
                 let reason = cause.sentence();
-                first.get_or_insert_with(|| not_there(&label, &reason));
+                first.get_or_insert_with(|| not_there(&label, &cause));
                 lines.push(Line::PingPongMissing { transport: label, reason });
                 continue;
             }
-            Err(cause) => return Err(not_there(&label, &cause.sentence())),
+            Err(cause) => return Err(not_there(&label, &cause)),
         }
         lines.push(Line::PingPongConfiguration { id, configuration, largest_bytes });
     }
@@ -155,9 +158,13 @@ fn largest(configuration: &Configuration) -> Bytes {
     found.map_or(Bytes::ZERO, |transport| transport.largest_with(configuration))
 }
 
-fn not_there(name: &str, reason: &str) -> Failure {
-    Failure::environment(anyhow!("{name}: {reason}"))
-        .hint("btu pingpong all leaves out what this machine does not have; btu doctor tells more")
+fn not_there(name: &str, cause: &EngineError) -> Failure {
+    let hint = if cause.is_of_threads() {
+        OF_THREADS
+    } else {
+        "btu pingpong all leaves out what this machine does not have; btu doctor tells more"
+    };
+    Failure::environment(anyhow!("{name}: {}", cause.sentence())).hint(hint)
 }
 
 /// `btu-results/20261121T203303Z-pingpong-tcp`

@@ -11,7 +11,6 @@ use std::process::Command;
 use std::process::Output;
 use std::process::Stdio;
 use std::sync::OnceLock;
-use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -245,28 +244,6 @@ fn a_run_terminated_in_the_check_of_its_emulation_keeps_nothing_of_it_and_goes_o
         assert_eq!(read_json(&result.join("result.json"))["complete"], false);
         assert_eq!(report(&result, &[]).status.code(), Some(0));
     }
-}
-
-/// Whoever stops a program (a terminal, a container that is paused) stops no clock.
-#[test]
-fn a_run_in_which_the_program_stood_still_is_invalid() {
-    needs!();
-    let folder = tempfile::tempdir().unwrap();
-    let mut command = run(folder.path(), Cells { window: "2s", ..short(1) });
-    let mut child = command.stdout(Stdio::null()).spawn().unwrap();
-    let result = folder.path().join("result");
-    let samples = result.join("samples.jsonl");
-    // Of the activity alone and two cells of 2 s one at least is measured after the first line.
-    let is_whole = |text: Vec<u8>| text.contains(&b'\n');
-    wait_until(|| std::fs::read(&samples).is_ok_and(is_whole));
-    std::thread::sleep(Duration::from_millis(500));
-    signal(child.id(), "STOP");
-    std::thread::sleep(Duration::from_millis(400));
-    signal(child.id(), "CONT");
-    assert!(child.wait().unwrap().success());
-    let cells = of_kind(&result, "cell");
-    let stood = |cell: &Value| cell["invalid"].to_string().contains("stood still for");
-    assert_eq!(cells.iter().filter(|cell| stood(cell)).count(), 1, "{cells:#?}");
 }
 
 /// A limit of 48 KiB a file: above the disclosure of the hosts, below the journal of 20 passes.

@@ -55,6 +55,7 @@ mod redact;
 mod refusals;
 mod run;
 mod score;
+mod standstill;
 mod tcpdump;
 mod third_party;
 mod traffic;

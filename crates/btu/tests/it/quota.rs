@@ -14,20 +14,20 @@ use crate::program::Cells;
 use crate::program::btu;
 use crate::program::plan_file;
 
-/// A group with a fifth of a CPU, which is used up on a busy machine, too, around one without a quota, which holds a command.
+/// A group with a tenth of a CPU, which is used up where ten others want the same CPUs, too, around one without a quota, which holds a command.
 #[derive(Debug)]
-struct Fifth {
+struct Tenth {
     around: PathBuf,
 }
 
-impl Fifth {
+impl Tenth {
     fn make() -> io::Result<Self> {
         let around = PathBuf::from(format!("/sys/fs/cgroup/cpu/btu-{}", std::process::id()));
         std::fs::create_dir(&around)?;
         let made = Self { around };
         std::fs::create_dir(made.own())?;
         std::fs::write(made.around.join("cpu.cfs_period_us"), "100000")?;
-        std::fs::write(made.around.join("cpu.cfs_quota_us"), "20000")?;
+        std::fs::write(made.around.join("cpu.cfs_quota_us"), "10000")?;
         Ok(made)
     }
 
@@ -52,7 +52,7 @@ fn parsed(output: &Output) -> (Value, String) {
     (value, said)
 }
 
-impl Drop for Fifth {
+impl Drop for Tenth {
     fn drop(&mut self) {
         for folder in [&self.own(), &self.around] {
             // Whoever cannot be removed is empty and costs nothing.
@@ -64,7 +64,7 @@ impl Drop for Fifth {
 #[test]
 fn a_quota_around_the_group_of_a_run_is_disclosed_and_what_it_stopped_is_told() {
     needs!();
-    let group = match Fifth::make() {
+    let group = match Tenth::make() {
         Ok(group) => group,
         Err(cause) if users::is_root() => skip!("kernel lacks: control groups 1: {cause}"),
         Err(cause) => skip!("only as root: make a control group: {cause}"),
@@ -72,7 +72,7 @@ fn a_quota_around_the_group_of_a_run_is_disclosed_and_what_it_stopped_is_told() 
     let (doctor, _) = parsed(&group.run(&["doctor", "--json"]));
     let checks = doctor["checks"].as_array().unwrap();
     let quota = checks.iter().find(|check| check["name"] == "cpu-quota").unwrap();
-    assert!(quota["found"].as_str().is_some_and(|text| text == "0.20 CPUs"), "{quota}");
+    assert!(quota["found"].as_str().is_some_and(|text| text == "0.10 CPUs"), "{quota}");
 
     let dir = tempfile::tempdir().unwrap();
     let cells = Cells {
@@ -86,7 +86,7 @@ fn a_quota_around_the_group_of_a_run_is_disclosed_and_what_it_stopped_is_told() 
     let (result, said) = parsed(&group.run(&run));
     assert!(said.contains(NOTE), "{said}");
     let hosts = std::fs::read_to_string(out.join("hosts.json")).unwrap();
-    assert!(hosts.contains("\"20000 100000\""), "{hosts}");
+    assert!(hosts.contains("\"10000 100000\""), "{hosts}");
     let cell = &result["cells"][0];
     let flags = cell["flags"].as_array().unwrap();
     assert!(flags.iter().any(|flag| flag.to_string().contains("cpu-quota")), "{cell}");
@@ -98,7 +98,7 @@ fn a_quota_around_the_group_of_a_run_is_disclosed_and_what_it_stopped_is_told() 
 }
 
 /// Said before anything is measured.
-const NOTE: &str = "note: a CPU quota of 0.20 on ";
+const NOTE: &str = "note: a CPU quota of 0.10 on ";
 
 fn word(path: &Path) -> &str {
     path.to_str().unwrap()

@@ -4,6 +4,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::process::Command;
 
 use crate::program::btu;
 use crate::program::said;
@@ -245,6 +246,28 @@ fn a_link_element_that_names_a_file_is_refused_by_every_measurement_of_traffic()
             assert!(!folder.path().join("out").exists(), "{args:?}");
         }
     }
+}
+
+/// Memory that runs out in the middle would end the program without a word of the limit.
+#[test]
+fn a_ping_pong_below_a_limit_of_address_space_names_it_and_the_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    let below = |limit: &str, args: &[&str]| {
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("ulimit -v {limit} && exec \"$@\""), "sh"]);
+        command.arg(btu().get_program()).arg("pingpong").args(args).current_dir(folder.path());
+        let output = command.output().unwrap();
+        (output.status.code(), said(&output))
+    };
+    let large = ["--on", "loopback", "--sizes", "1GiB"];
+    for (limit, args) in [("2000000", &["--sizes", "64B"][..]), ("1000000", &large)] {
+        let (code, said) = below(limit, args);
+        assert_eq!(code, Some(3), "{said}");
+        assert!(said.contains(&format!("is {limit} KiB (ulimit -v), and ")), "{said}");
+        assert!(said.contains("hint: raise it: ulimit -v unlimited"), "{said}");
+    }
+    let small = ["--on", "loopback", "--sizes", "64B", "--dry-run"];
+    assert_eq!(below("1000000", &small).0, Some(0));
 }
 
 /// What `btu ARGS` printed.

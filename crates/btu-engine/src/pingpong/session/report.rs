@@ -99,13 +99,15 @@ impl Outcome {
         let times = self.near.as_ref().map_or(&[][..], |done| &done.times);
         let division = self.near.as_ref().and_then(|done| done.division);
         let batch = division.map_or(visit.batch, |division| division.batch);
+        let times = if verified { Times::default() } else { Times::fold(times, batch, KEPT) };
+        let ended = by_a_moving_clock(self.ended(), &times);
         VisitSample {
-            times: if verified { Times::default() } else { Times::fold(times, batch, KEPT) },
+            times,
             flags: Vec::from_iter(division.as_ref().and_then(Division::flag)),
             verified: self.verified(),
             host: self.host(),
             options,
-            ..VisitSample::of(visit, elapsed_ns, self.ended())
+            ..VisitSample::of(visit, elapsed_ns, ended)
         }
     }
 
@@ -177,6 +179,20 @@ impl Outcome {
     }
 }
 
+/// How a visit ended whose times these are: a clock that somebody holds (a program that fakes time, a simulator) measures
+/// nothing.
+pub(in crate::pingpong) fn by_a_moving_clock(ended: Ended, times: &Times) -> Ended {
+    let stood = !times.is_empty() && times.p50_ns <= 0.0;
+    if !stood || matches!(ended, Ended::Failed { .. }) {
+        return ended;
+    }
+    let detail = format!(
+        "read the clock CLOCK_MONOTONIC: it stood still in half of {} timed units, or in more; run without what holds it",
+        times.n
+    );
+    Ended::Failed { fault: Fault::System, detail }
+}
+
 fn of_fault(side: Side, broken: &Broken) -> Ended {
     let end = if side == Side::Near { "near end" } else { "far end" };
     Ended::Failed { fault: broken.fault(), detail: format!("{end}: {}", sentence(broken)) }
@@ -191,3 +207,20 @@ pub(super) fn steal_ns() -> Option<Nanos> {
 
 /// How many times of a visit stay as they are.
 const KEPT: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_of_a_clock_that_stands_still_are_a_fault_and_hide_no_other() {
+        let of = |unit_ns: &[u64]| by_a_moving_clock(Ended::Complete, &Times::fold(unit_ns, 1, 64));
+        let Ended::Failed { fault: Fault::System, detail } = of(&[0, 0, 7]) else { panic!() };
+        assert!(detail.contains("CLOCK_MONOTONIC: it stood still in half of 3 timed units"));
+        assert_eq!(of(&[0, 7, 8]), Ended::Complete);
+        // Where contents are checked, nothing is timed.
+        assert_eq!(of(&[]), Ended::Complete);
+        let gone = Ended::Failed { fault: Fault::PeerGone, detail: String::new() };
+        assert_eq!(by_a_moving_clock(gone.clone(), &Times::fold(&[0], 1, 64)), gone);
+    }
+}
