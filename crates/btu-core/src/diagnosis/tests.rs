@@ -173,6 +173,21 @@ fn a_window_that_nobody_scales_is_told_so() {
     assert!(!told(Some(7)) && told(None));
 }
 
+/// Over a long path acknowledgements come evenly, and no step between two of them is a wait: that a window
+/// goes out in each round trip, filled again and again, shows it all the same.
+#[test]
+fn a_window_that_is_used_up_in_even_steps() {
+    let through = |receive_buffer| {
+        let rate = BitRate::new(15_500_000);
+        let (delay, writes) = (Nanos::from_millis(20), vec![(Nanos::ZERO, 20_000_000)]);
+        said(Model { rate, receive_buffer, delay, writes, ..Model::default() }, &Evidence::default())
+    };
+    let found = through(48 * 1448);
+    assert_eq!(found.first().map(|one| one.cause), Some("small-receive-buffer"));
+    // A little of it waits at the rate limit: more would wait there longer.
+    assert_eq!(names(&through(64 * 1448)), []);
+}
+
 #[test]
 fn a_tiny_send_buffer() {
     named("small-send-buffer", |chance| {
