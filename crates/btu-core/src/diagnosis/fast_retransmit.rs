@@ -31,11 +31,13 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
         return None;
     }
     let share = seen.share(seen.repairs.other.cost()).max(SMALLEST);
+    let beside =
+        if seen.has_sack || needless == 0 { String::new() } else { without_sack(needless) };
     Some(Finding {
         share,
         confidence: Confidence::High,
         sentence: format!(
-            "{needed} of {} segments had to be sent again after {} duplicate acknowledgements",
+            "{needed} of {} segments had to be sent again after {} duplicate acknowledgements{beside}",
             counts.data_segments, counts.duplicate_acks
         ),
         figures: vec![
@@ -45,6 +47,18 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
             Figure::by_packets(share),
         ],
     })
+}
+
+/// Who does not know what arrived behind a loss sends it again.
+fn without_sack(needless: u64) -> String {
+    format!(
+        "; without SACK, which one of the SYNs does not offer (net.ipv4.tcp_sack), {} for nothing",
+        if needless == 1 {
+            "another one was sent".to_owned()
+        } else {
+            format!("{needless} more were sent")
+        }
+    )
 }
 
 const FEWEST_BESIDE: u64 = 3;

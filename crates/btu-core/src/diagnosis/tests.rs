@@ -13,6 +13,8 @@ use rand_chacha::ChaCha12Rng;
 use super::*;
 use crate::cell::Role;
 use crate::sample::CounterDelta;
+use crate::tcp::Limit;
+use crate::tcp::Wait;
 use crate::tcp::analyse;
 use crate::tcp::simulated::Model;
 use crate::tcp::simulated::Place;
@@ -128,6 +130,33 @@ fn two_writes_per_message_with_nagle() {
     });
 }
 
+/// Who is asked late answers late, and the one that asks was held back.
+#[test]
+fn who_answers_what_nagle_holds_back_is_no_cause() {
+    let writes =
+        (0..20).flat_map(|n| [(Nanos::from_millis(60) * n, 16), (Nanos::from_millis(60) * n, 100)]);
+    let delay = Nanos::from_millis(2);
+    let model = Model { writes: writes.collect(), nagle: true, delay, ..Model::default() };
+    let mut analysis = analyse(&model.run().capture());
+    let one = &mut analysis.connections[0];
+    assert_eq!(names(&diagnose(one, &Evidence::default()))[0].0, "delayed-ack-nagle");
+    let wait = |from: Nanos| Wait {
+        from,
+        to: from + Nanos::from_millis(60),
+        limit: Limit::Application,
+        longest: Nanos::from_millis(60),
+        is_squeezed: false,
+    };
+    // The answers.
+    one.down.waits = (0..20).map(|n| wait(Nanos::from_millis(60) * n)).collect();
+    one.down.counts.data_segments = 20;
+    let causes = diagnose(one, &Evidence::default());
+    assert_eq!(causes.iter().map(|one| one.cause).collect::<Vec<_>>(), ["delayed-ack-nagle"]);
+    // One that stops for long as well is no answer.
+    one.up.waits.retain(|wait| wait.limit != Limit::DelayedAck);
+    assert_eq!(names(&diagnose(one, &Evidence::default()))[0].0, "application");
+}
+
 #[test]
 fn a_reader_that_is_slow() {
     named("slow-reader", |chance| {
@@ -180,7 +209,10 @@ fn a_window_that_is_used_up_in_even_steps() {
     let through = |receive_buffer| {
         let rate = BitRate::new(15_500_000);
         let (delay, writes) = (Nanos::from_millis(20), vec![(Nanos::ZERO, 20_000_000)]);
-        said(Model { rate, receive_buffer, delay, writes, ..Model::default() }, &Evidence::default())
+        said(
+            Model { rate, receive_buffer, delay, writes, ..Model::default() },
+            &Evidence::default(),
+        )
     };
     let found = through(48 * 1448);
     assert_eq!(found.first().map(|one| one.cause), Some("small-receive-buffer"));
@@ -263,6 +295,23 @@ fn segments_that_are_overtaken() {
     });
 }
 
+/// Without SACK a sender repeats behind each loss what had arrived: nothing need have been overtaken.
+#[test]
+fn what_is_repeated_without_sack_is_no_reordering() {
+    let model = singly_lost(&mut ChaCha12Rng::seed_from_u64(1));
+    let mut analysis = analyse(&model.run().capture());
+    let one = &mut analysis.connections[0];
+    (one.up.counts.fast, one.up.counts.needless) = (300, 200);
+    let first = |one: &Connection| diagnose(one, &Evidence::default()).remove(0);
+    assert_eq!(first(one).cause, "reordering");
+    one.down.offer.sack = false;
+    let found = first(one);
+    assert_eq!(found.cause, "fast-retransmit");
+    assert!(found.sentence.contains("without SACK, "), "{}", found.sentence);
+    one.up.counts.out_of_order = 5;
+    assert_eq!(first(one).cause, "reordering");
+}
+
 #[test]
 fn a_rate_limit_with_a_small_queue() {
     named_at_sender("small-queue", |chance| {
@@ -277,6 +326,25 @@ fn a_rate_limit_with_a_small_queue() {
             ..Model::default()
         })
     });
+}
+
+/// CoDel drops whenever packets wait for too long, in a queue of any size.
+#[test]
+fn what_the_management_of_a_queue_drops_says_nothing_of_its_size() {
+    let model = Model {
+        delay: Nanos::from_millis(10),
+        rate: BitRate::new(10_000_000),
+        queue: Bytes::new(8 * 1448),
+        writes: vec![(Nanos::ZERO, 6_000_000)],
+        ..Model::default()
+    };
+    let mut analysis = analyse(&model.run().capture());
+    let one = &mut analysis.connections[0];
+    let first = |one: &Connection| diagnose(one, &Evidence::default())[0].cause;
+    assert_eq!(first(one), "small-queue");
+    one.up.counts.dropped = one.up.counts.retransmissions;
+    one.up.counts.managed = one.up.counts.retransmissions;
+    assert_ne!(first(one), "small-queue");
 }
 
 #[test]
