@@ -15,6 +15,7 @@ use crate::stats::Severity;
 use crate::stats::median;
 use crate::stats::outliers_on_logs;
 use crate::tcp::float;
+use crate::verdict::standstill;
 
 pub(super) const RULE: Rule = Rule {
     name: "outlier",
@@ -75,6 +76,7 @@ fn hints(run: &CountedRun<'_>, apart: Option<f64>) -> Vec<String> {
         found.filter(|found| *found > least).map(|found| format!("{found:.1} % {what}"))
     };
     [
+        run.sample.comm.as_ref().and_then(standstill),
         retransmissions::unexplained(run),
         hint(share(host.steal_ns), 1.0, "of the window stolen by the hypervisor"),
         hint(share(host.throttled_ns), 1.0, "of the window stopped by a CPU quota"),

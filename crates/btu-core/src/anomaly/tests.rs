@@ -178,6 +178,22 @@ fn a_pause_beyond_200_ms_and_4_round_trips_is_a_stall() {
     assert_eq!(said(&paused(230, 60), "stall"), None);
 }
 
+/// Nothing arrives at a program that somebody stopped.
+#[test]
+fn a_stall_of_a_program_that_stood_still_is_told_as_that() {
+    let mut journal = repeats(&[100, 100, 100, 100]);
+    let mut last = run(&journal.plan, CELL, 5, 50, 0.0);
+    let one = &mut last.comm.as_mut().unwrap().connections[0];
+    one.longest_pause_ns = Some(Nanos::from_millis(230));
+    one.receiver.stood_still_ns = Nanos::from_millis(210);
+    journal.records.push(last.into());
+    let found = analyse(&journal);
+    let why = "the program on active stood still for 210 ms > 100 ms";
+    let stall = format!("nothing arrived for 230 ms > 200 ms (peer active); {why}");
+    assert_said(&found, "stall", &stall);
+    assert_said(&found, "outlier", why);
+}
+
 #[test]
 fn retransmissions_beyond_the_asked_drops_are_abnormal() {
     let resent = |again: u64, dropped: u64| {

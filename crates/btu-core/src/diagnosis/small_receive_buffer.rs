@@ -58,7 +58,7 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
             Figure::new("largest window", float(largest), "B"),
             Figure::new("segments that filled it", float(counts.window_full), ""),
             Figure::new("round trip", round_trip, "ms"),
-            Figure::new("limited by the window", limited.max(told) * 100.0, "%"),
+            Figure::new("limited by the window", limited.max(told).max(by_pace) * 100.0, "%"),
         ],
     })
 }

@@ -244,6 +244,20 @@ fn pausing(chance: &mut ChaCha12Rng) -> Model {
 }
 
 /// All that follows is lost too, also the probe for the tail.
+/// A program that somebody stopped does not wait for something of its own.
+#[test]
+fn a_pause_of_a_program_that_was_stopped_is_told_as_that() {
+    let told = |stood| {
+        let model = pausing(&mut ChaCha12Rng::seed_from_u64(1));
+        let sender =
+            EndEvidence { stood_still: Nanos::from_millis(stood), ..EndEvidence::default() };
+        let found = said(model, &Evidence { sender, ..Evidence::default() });
+        assert_eq!(found[0].cause, "application");
+        found[0].sentence.contains("; its program stood still for 300 ms: ")
+    };
+    assert!(told(300) && !told(100));
+}
+
 #[test]
 fn a_burst_that_ends_in_a_timeout() {
     named_at_sender("timeout", |chance| alone(burst_lost(chance)));
@@ -340,11 +354,13 @@ fn what_the_management_of_a_queue_drops_says_nothing_of_its_size() {
     };
     let mut analysis = analyse(&model.run().capture());
     let one = &mut analysis.connections[0];
-    let first = |one: &Connection| diagnose(one, &Evidence::default())[0].cause;
-    assert_eq!(first(one), "small-queue");
+    let first = |one: &Connection| diagnose(one, &Evidence::default()).remove(0);
+    assert_eq!(first(one).cause, "small-queue");
     one.up.counts.dropped = one.up.counts.retransmissions;
     one.up.counts.managed = one.up.counts.retransmissions;
-    assert_ne!(first(one), "small-queue");
+    let found = first(one);
+    assert_ne!(found.cause, "small-queue");
+    assert!(found.sentence.contains("; CoDel of the emulated link dropped "), "{}", found.sentence);
 }
 
 #[test]
