@@ -54,7 +54,8 @@ fn sentence(run: &CountedRun<'_>, severity: Severity, middle: f64, apart: Option
         Severity::Severe => "3",
     };
     let goodput = run.scored.goodput_mbps;
-    let hints = hints(run, apart);
+    // What takes time from a run is not why it was faster than its repeats.
+    let hints = if run.scored.goodput_mbps < middle { hints(run, apart) } else { Vec::new() };
     let cause = if hints.is_empty() { "no cause seen".to_owned() } else { hints.join(", ") };
     format!(
         "{goodput:.3} Mb/s is more than {ranges} interquartile ranges outside its repeats (median \

@@ -503,6 +503,18 @@ fn an_outlier_is_marked_with_its_likely_cause_and_stays() {
     assert_eq!(found.cells[0].n, 5);
 }
 
+/// Each of them had others beside it.
+#[test]
+fn a_fast_outlier_is_not_blamed_on_what_slows_runs() {
+    let mut journal = repeats(&[]);
+    for (pass, mbps) in (1..).zip([100, 101, 102, 103, 400]) {
+        let mut sample = run(&journal.plan, CELL, pass, mbps, 0.0);
+        sample.host.foreign_cpu_ns = Some(Nanos::from_millis(800));
+        journal.records.push(sample.into());
+    }
+    assert_said(&analyse(&journal), "outlier", "(median 102.000 Mb/s); no cause seen");
+}
+
 /// 110 segments of 10 000 sent again, as many dropped: the pattern did that, in every repeat.
 #[test]
 fn an_outlier_is_not_blamed_on_drops_that_were_asked_for() {
