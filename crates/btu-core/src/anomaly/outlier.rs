@@ -18,6 +18,7 @@ use crate::stats::Severity;
 use crate::stats::median;
 use crate::stats::outliers_on_logs;
 use crate::tcp::float;
+use crate::verdict::standstill;
 
 pub(super) const RULE: Rule = Rule {
     name: "outlier",
@@ -56,7 +57,8 @@ fn sentence(run: &CountedRun<'_>, severity: Severity, middle: f64, apart: Option
         Severity::Severe => "3",
     };
     let goodput = run.scored.goodput_mbps;
-    let hints = hints(run, apart);
+    // What takes time from a run is not why it was faster than its repeats.
+    let hints = if run.scored.goodput_mbps < middle { hints(run, apart) } else { Vec::new() };
     let cause = if hints.is_empty() { "no cause seen".to_owned() } else { hints.join(", ") };
     format!(
         "{goodput:.3} Mb/s is more than {ranges} interquartile ranges outside its repeats (median \
@@ -78,6 +80,7 @@ fn hints(run: &CountedRun<'_>, apart: Option<f64>) -> Vec<String> {
         found.filter(|found| *found > least).map(|found| format!("{found:.1} % {what}"))
     };
     [
+        run.sample.comm.as_ref().and_then(standstill),
         retransmissions::unexplained(run),
         hint(share(host.steal_ns), steal::MOST, "of the window stolen by the hypervisor"),
         hint(share(host.throttled_ns), cpu_quota::MOST, "of the window stopped by a CPU quota"),

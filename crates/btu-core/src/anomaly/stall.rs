@@ -8,6 +8,7 @@ use super::evidence::CellRuns;
 use crate::analysis::CountedRun;
 use crate::sample::ConnectionSample;
 use crate::units::Nanos;
+use crate::verdict::standstill;
 use crate::words::beyond;
 
 pub(super) const RULE: Rule = Rule {
@@ -28,13 +29,14 @@ fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 }
 
 fn judge(run: &CountedRun<'_>) -> Option<String> {
-    let connections = &run.sample.comm.as_ref()?.connections;
-    let stalls = connections.iter().filter_map(|one| Some((one, one.longest_pause_ns?)));
+    let comm = run.sample.comm.as_ref()?;
+    let stalls = comm.connections.iter().filter_map(|one| Some((one, one.longest_pause_ns?)));
     let (one, pause) = stalls.max_by_key(|(_, pause)| *pause)?;
     let bound = bound(one);
     (pause > bound).then(|| {
         let beyond = beyond(pause.millis(), '>', bound.millis(), 0, " ms");
-        format!("nothing arrived for {beyond} (peer {})", one.peer)
+        let why = standstill(comm).map(|stood| format!("; {stood}")).unwrap_or_default();
+        format!("nothing arrived for {beyond} (peer {}){why}", one.peer)
     })
 }
 

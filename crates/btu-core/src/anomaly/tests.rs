@@ -178,6 +178,22 @@ fn a_pause_beyond_200_ms_and_4_round_trips_is_a_stall() {
     assert_eq!(said(&paused(230, 60), "stall"), None);
 }
 
+/// Nothing arrives at a program that somebody stopped.
+#[test]
+fn a_stall_of_a_program_that_stood_still_is_told_as_that() {
+    let mut journal = repeats(&[100, 100, 100, 100]);
+    let mut last = run(&journal.plan, CELL, 5, 50, 0.0);
+    let one = &mut last.comm.as_mut().unwrap().connections[0];
+    one.longest_pause_ns = Some(Nanos::from_millis(230));
+    one.receiver.stood_still_ns = Nanos::from_millis(210);
+    journal.records.push(last.into());
+    let found = analyse(&journal);
+    let why = "the program on active stood still for 210 ms > 100 ms";
+    let stall = format!("nothing arrived for 230 ms > 200 ms (peer active); {why}");
+    assert_said(&found, "stall", &stall);
+    assert_said(&found, "outlier", why);
+}
+
 #[test]
 fn retransmissions_beyond_the_asked_drops_are_abnormal() {
     let resent = |again: u64, dropped: u64| {
@@ -485,6 +501,18 @@ fn an_outlier_is_marked_with_its_likely_cause_and_stays() {
                 101.000 Mb/s); 40.0 % of the window stolen by the hypervisor (1 of 5 passes)";
     assert_said(&found, "outlier", part);
     assert_eq!(found.cells[0].n, 5);
+}
+
+/// Each of them had others beside it.
+#[test]
+fn a_fast_outlier_is_not_blamed_on_what_slows_runs() {
+    let mut journal = repeats(&[]);
+    for (pass, mbps) in (1..).zip([100, 101, 102, 103, 400]) {
+        let mut sample = run(&journal.plan, CELL, pass, mbps, 0.0);
+        sample.host.foreign_cpu_ns = Some(Nanos::from_millis(800));
+        journal.records.push(sample.into());
+    }
+    assert_said(&analyse(&journal), "outlier", "(median 102.000 Mb/s); no cause seen");
 }
 
 /// 110 segments of 10 000 sent again, as many dropped: the pattern did that, in every repeat.

@@ -12,6 +12,7 @@ use crate::tcp::Limit;
 use crate::tcp::float;
 use crate::tcp::total;
 use crate::units::Nanos;
+use crate::verdict::LONGEST_STANDSTILL;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "application",
@@ -52,7 +53,7 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
         1 => format!("the application paused for {longest:.0} ms"),
         _ => format!("the application paused {count} times, at the longest {longest:.0} ms"),
     };
-    let sentence = format!("{what}, while window and path had room");
+    let sentence = format!("{what}, while window and path had room{}", stopped(seen));
     Some(Finding {
         share,
         confidence: Confidence::High,
@@ -63,4 +64,14 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
             Figure::by_packets(share),
         ],
     })
+}
+
+/// Who stops a program stops no clock: its pause is not its own.
+fn stopped(seen: &Seen<'_>) -> String {
+    let stood = seen.evidence.sender.stood_still;
+    if stood <= LONGEST_STANDSTILL {
+        return String::new();
+    }
+    let stood = stood.millis();
+    format!("; its program stood still for {stood:.0} ms: it was stopped, or its machine was")
 }

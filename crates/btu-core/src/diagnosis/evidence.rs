@@ -79,6 +79,9 @@ pub struct EndEvidence {
     pub cpu: Option<Nanos>,
     /// Time its data thread was runnable but not running.
     pub run_delay: Option<Nanos>,
+    /// For how long its process stood still at the most. A run that this invalidates says so itself.
+    #[serde(skip)]
+    pub stood_still: Nanos,
     /// Time with data outstanding.
     pub busy: Option<Nanos>,
     /// Time limited by the peer's window.
@@ -214,6 +217,7 @@ impl EndEvidence {
             role: Some(end.role),
             cpu: end.cpu_ns,
             run_delay: end.run_delay_ns,
+            stood_still: end.stood_still_ns,
             busy: micros(info.and_then(|info| info.busy_us)),
             window_limited: micros(info.and_then(|info| info.rwnd_limited_us)),
             buffer_limited: micros(info.and_then(|info| info.sndbuf_limited_us)),

@@ -8,6 +8,7 @@ use super::Finding;
 use super::Site;
 use super::seen::Seen;
 use crate::tcp::float;
+use crate::words::several;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "fast-retransmit",
@@ -31,11 +32,12 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
         return None;
     }
     let share = seen.share(seen.repairs.other.cost()).max(SMALLEST);
+    let beside = format!("{}{}", without_sack(seen), by_codel(seen));
     Some(Finding {
         share,
         confidence: Confidence::High,
         sentence: format!(
-            "{needed} of {} segments had to be sent again after {} duplicate acknowledgements",
+            "{needed} of {} segments had to be sent again after {} duplicate acknowledgements{beside}",
             counts.data_segments, counts.duplicate_acks
         ),
         figures: vec![
@@ -45,6 +47,27 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
             Figure::by_packets(share),
         ],
     })
+}
+
+/// Who does not know what arrived behind a loss sends it again.
+fn without_sack(seen: &Seen<'_>) -> String {
+    let needless = seen.needless();
+    if seen.has_sack || needless == 0 {
+        return String::new();
+    }
+    let needless = several(needless, "repetition");
+    format!(
+        "; without SACK, which one of the SYNs does not offer (net.ipv4.tcp_sack), {needless} more for nothing"
+    )
+}
+
+/// That drops where packets wait for too long: the sender sent more than the path carries.
+fn by_codel(seen: &Seen<'_>) -> String {
+    let managed = seen.counts().managed;
+    if managed == 0 {
+        return String::new();
+    }
+    format!("; CoDel of the emulated link dropped {}", several(managed, "packet"))
 }
 
 const FEWEST_BESIDE: u64 = 3;

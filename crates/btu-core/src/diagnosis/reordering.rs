@@ -23,6 +23,10 @@ pub(super) const CAUSE: Cause = Cause {
 
 fn find(seen: &Seen<'_>) -> Option<Finding> {
     let counts = seen.counts();
+    // Without SACK a sender repeats behind each loss what had arrived.
+    if !seen.has_sack && counts.out_of_order == 0 {
+        return None;
+    }
     let told = seen.needless().saturating_sub(counts.tail_probes + counts.timeouts);
     let needless = told.min(counts.fast).max(seen.repairs.spurious);
     let repairs = counts.fast + seen.repairs.spurious + counts.resent;

@@ -27,6 +27,8 @@ pub(super) struct Seen<'a> {
     pub(super) worked: Worked,
     /// Both SYNs offered to shift windows.
     pub(super) is_scaled: bool,
+    /// No SYN that was seen goes without selective acknowledgements (RFC 2018).
+    pub(super) has_sack: bool,
 }
 
 /// A tenth is what any desktop does beside.
@@ -74,6 +76,7 @@ impl<'a> Seen<'a> {
             round_trip: round_trip.unwrap_or(Nanos::ZERO),
             repairs: Repairs::of(stream),
             worked: Worked::of(evidence),
+            has_sack: connection.streams().iter().all(|one| one.offer.sack || !one.offer.seen),
             is_scaled: connection.streams().iter().all(|one| one.offer.window_scale.is_some()),
         }
     }

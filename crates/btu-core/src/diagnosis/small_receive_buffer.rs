@@ -35,9 +35,12 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
     let is_short = (stays || told >= LEAST_SHARE) && is_used_up_by_the_path(seen, largest);
     let bound = seen.worked.spare(Site::Receiver, Basis::Waits);
     let by_time = if is_short { limited.max(told).min(bound) } else { 0.0 };
+    // Acknowledgements that come evenly let it go on in steps too short to be waits.
+    let is_paced = full >= LEAST_FULL && lasting(seen, largest) <= ONE_ROUND_TRIP;
+    let by_pace = if is_paced { full.min(bound) } else { 0.0 };
     // A turn for every few segments keeps both ends busy: their work is what it costs.
     let by_count = if full >= LEAST_FULL && largest <= TINY { full * 0.5 } else { 0.0 };
-    let share = by_time.max(by_count);
+    let share = by_time.max(by_pace).max(by_count);
     if !seen.stream.window_is_known || !seen.lasts(10) || share <= 0.0 {
         return None;
     }
@@ -55,7 +58,7 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
             Figure::new("largest window", float(largest), "B"),
             Figure::new("segments that filled it", float(counts.window_full), ""),
             Figure::new("round trip", round_trip, "ms"),
-            Figure::new("limited by the window", limited.max(told) * 100.0, "%"),
+            Figure::new("limited by the window", limited.max(told).max(by_pace) * 100.0, "%"),
         ],
     })
 }
@@ -63,10 +66,16 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
 /// What the path holds in a round trip uses the window up. One that would last for longer is full
 /// because somebody does not empty it, and a larger one would be full as well.
 fn is_used_up_by_the_path(seen: &Seen<'_>, window: u64) -> bool {
+    seen.round_trip == Nanos::ZERO || lasting(seen, window) <= LONG
+}
+
+/// For how many round trips the window lasts at the rate of the transfer: a sender that never has more in
+/// flight than one window carries one in each round trip (Little's law).
+fn lasting(seen: &Seen<'_>, window: u64) -> f64 {
     let elsewhere = seen.waited(Limit::Application) + seen.waited(Limit::Recovery);
     let sending = seen.active.seconds() * (1.0 - elsewhere).max(0.0);
     let lasts = float(window) * sending / float(seen.counts().new_bytes).max(1.0);
-    seen.round_trip == Nanos::ZERO || lasts <= seen.round_trip.seconds() * LONG
+    lasts / seen.round_trip.seconds()
 }
 
 /// Also in the second half.
@@ -90,3 +99,5 @@ const LEAST_FULL: f64 = 0.2;
 const TINY: u64 = 32 << 10;
 /// Round trips; as with a bloated queue.
 const LONG: f64 = 4.0;
+/// A window that lasts longer leaves a queue on the path, and the path is the limit.
+const ONE_ROUND_TRIP: f64 = 1.05;

@@ -1,6 +1,7 @@
 //! Causes that were planted are named first; healthy transfers have none.
 
 mod ends;
+mod lookalikes;
 mod pairs;
 mod repeats;
 
@@ -196,7 +197,6 @@ fn pausing(chance: &mut ChaCha12Rng) -> Model {
     Model { writes: writes.collect(), delay: millis(chance, 1, 5), ..Model::default() }
 }
 
-/// All that follows is lost too, also the probe for the tail.
 #[test]
 fn a_burst_that_ends_in_a_timeout() {
     named_at_sender("timeout", |chance| alone(burst_lost(chance)));

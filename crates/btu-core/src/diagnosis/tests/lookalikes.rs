@@ -1,0 +1,105 @@
+//! What looks like one cause and is another one.
+
+use super::*;
+use crate::tcp::Limit;
+use crate::tcp::Wait;
+
+/// Over a long path acknowledgements come evenly, and no step between two of them is a wait: that a window
+/// goes out in each round trip, filled again and again, shows it all the same.
+#[test]
+fn a_window_that_is_used_up_in_even_steps() {
+    let through = |receive_buffer| {
+        let model = Model {
+            delay: Nanos::from_millis(20),
+            rate: BitRate::new(15_500_000),
+            writes: vec![(Nanos::ZERO, 20_000_000)],
+            receive_buffer,
+            ..Model::default()
+        };
+        said(model, &Evidence::default())
+    };
+    let found = through(48 * 1448);
+    assert_eq!(found.first().map(|one| one.cause), Some("small-receive-buffer"));
+    // A little of it waits at the rate limit: more would wait there longer.
+    assert_eq!(names(&through(64 * 1448)), []);
+}
+
+/// Without SACK a sender repeats behind each loss what had arrived: nothing need have been overtaken.
+#[test]
+fn what_is_repeated_without_sack_is_no_reordering() {
+    let model = singly_lost(&mut ChaCha12Rng::seed_from_u64(1));
+    let mut analysis = analyse(&model.run().capture());
+    let one = &mut analysis.connections[0];
+    (one.up.counts.fast, one.up.counts.needless) = (300, 200);
+    let first = |one: &Connection| diagnose(one, &Evidence::default()).remove(0);
+    assert_eq!(first(one).cause, "reordering");
+    one.down.offer.sack = false;
+    let found = first(one);
+    assert_eq!(found.cause, "fast-retransmit");
+    assert!(found.sentence.contains("without SACK, "), "{}", found.sentence);
+    one.up.counts.out_of_order = 5;
+    assert_eq!(first(one).cause, "reordering");
+}
+
+/// `CoDel` drops whenever packets wait for too long, in a queue of any size.
+#[test]
+fn what_the_management_of_a_queue_drops_says_nothing_of_its_size() {
+    let model = Model {
+        delay: Nanos::from_millis(10),
+        rate: BitRate::new(10_000_000),
+        queue: Bytes::new(8 * 1448),
+        writes: vec![(Nanos::ZERO, 6_000_000)],
+        ..Model::default()
+    };
+    let mut analysis = analyse(&model.run().capture());
+    let one = &mut analysis.connections[0];
+    let first = |one: &Connection| diagnose(one, &Evidence::default()).remove(0);
+    assert_eq!(first(one).cause, "small-queue");
+    one.up.counts.dropped = one.up.counts.retransmissions;
+    one.up.counts.managed = one.up.counts.retransmissions;
+    let found = first(one);
+    assert_ne!(found.cause, "small-queue");
+    assert!(found.sentence.contains("; CoDel of the emulated link dropped "), "{}", found.sentence);
+}
+
+/// Who is asked late answers late, and the one that asks was held back.
+#[test]
+fn who_answers_what_nagle_holds_back_is_no_cause() {
+    let writes =
+        (0..20).flat_map(|n| [(Nanos::from_millis(60) * n, 16), (Nanos::from_millis(60) * n, 100)]);
+    let delay = Nanos::from_millis(2);
+    let model = Model { writes: writes.collect(), nagle: true, delay, ..Model::default() };
+    let mut analysis = analyse(&model.run().capture());
+    let one = &mut analysis.connections[0];
+    assert_eq!(names(&diagnose(one, &Evidence::default()))[0].0, "delayed-ack-nagle");
+    let wait = |from: Nanos| Wait {
+        from,
+        to: from + Nanos::from_millis(60),
+        limit: Limit::Application,
+        longest: Nanos::from_millis(60),
+        is_squeezed: false,
+    };
+    // The answers.
+    one.down.waits = (0..20).map(|n| wait(Nanos::from_millis(60) * n)).collect();
+    one.down.counts.data_segments = 20;
+    let causes = diagnose(one, &Evidence::default());
+    assert_eq!(causes.iter().map(|one| one.cause).collect::<Vec<_>>(), ["delayed-ack-nagle"]);
+    // One that stops for long as well is no answer.
+    one.up.waits.retain(|wait| wait.limit != Limit::DelayedAck);
+    assert_eq!(names(&diagnose(one, &Evidence::default()))[0].0, "application");
+}
+
+/// All that follows is lost too, also the probe for the tail.
+/// A program that somebody stopped does not wait for something of its own.
+#[test]
+fn a_pause_of_a_program_that_was_stopped_is_told_as_that() {
+    let told = |stood| {
+        let model = pausing(&mut ChaCha12Rng::seed_from_u64(1));
+        let sender =
+            EndEvidence { stood_still: Nanos::from_millis(stood), ..EndEvidence::default() };
+        let found = said(model, &Evidence { sender, ..Evidence::default() });
+        assert_eq!(found[0].cause, "application");
+        found[0].sentence.contains("; its program stood still for 300 ms: ")
+    };
+    assert!(told(300) && !told(100));
+}
