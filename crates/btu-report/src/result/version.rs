@@ -3,7 +3,7 @@
 //! Semantic: added keys and rules raise the minor version, keys that go or mean something else the major one.
 
 /// Version of the shape of a run's `result.json`.
-pub const SCHEMA_VERSION: &str = "1.6.0";
+pub const SCHEMA_VERSION: &str = "1.7.0";
 /// Version of the shape of a ping-pong's `result.json`.
 pub const PINGPONG_SCHEMA_VERSION: &str = "1.6.0";
 /// Version of the shape of a traffic measurement's `result.json`.
@@ -75,7 +75,8 @@ static REJUDGED: &[(u32, &str)] = &[
     (3, "asymmetry"),
     (3, "clock-difference"),
     (3, "dip"),
-    (3, "outlier"),
+    (7, "outlier"),
+    (7, "stall"),
     (6, "two-groups"),
 ];
 
@@ -178,6 +179,7 @@ mod tests {
         assert!(!is_later_rule(0, "clock-difference"));
         assert!(is_rejudged(2, "dip") && !is_rejudged(3, "dip"));
         assert!(is_rejudged(5, "two-groups") && !is_rejudged(6, "two-groups"));
+        assert!(is_rejudged(6, "outlier") && !is_rejudged(7, "outlier"));
     }
 
     #[test]
