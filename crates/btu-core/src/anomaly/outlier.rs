@@ -18,6 +18,7 @@ use crate::stats::Severity;
 use crate::stats::median;
 use crate::stats::outliers_on_logs;
 use crate::tcp::float;
+use crate::units::Nanos;
 use crate::verdict::standstill;
 
 pub(super) const RULE: Rule = Rule {
@@ -31,34 +32,30 @@ fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for cell in &evidence.cells {
         let Some(middle) = median(&cell.goodputs) else { continue };
-        let apart = usual_distance(evidence, &cell.runs);
         for (at, severity) in cell.runs.iter().zip(outliers_on_logs(&cell.goodputs)) {
-            let sentence =
-                severity.map(|severity| sentence(&evidence.runs[*at], severity, middle, apart));
-            let found = |detail| Finding { subject: Subject::Run(*at), detail };
-            findings.extend(sentence.map(found));
+            let Some(severity) = severity else { continue };
+            let others = cell.runs.iter().filter(|other| *other != at);
+            let others: Vec<&CountedRun<'_>> = others.map(|other| &evidence.runs[*other]).collect();
+            let detail = sentence(&evidence.runs[*at], severity, middle, &others);
+            findings.push(Finding { subject: Subject::Run(*at), detail });
         }
     }
     findings
 }
 
-/// The median distance of two CPUs in these runs, in nanoseconds; `None` where none of them tells.
-fn usual_distance(evidence: &Evidence<'_>, runs: &[usize]) -> Option<f64> {
-    median(&runs.iter().filter_map(|at| distance_ns(&evidence.runs[*at])).collect::<Vec<_>>())
-}
-
-fn distance_ns(run: &CountedRun<'_>) -> Option<f64> {
-    run.sample.host.cpu_distance_ns.map(|distance| float(distance.count()))
-}
-
-fn sentence(run: &CountedRun<'_>, severity: Severity, middle: f64, apart: Option<f64>) -> String {
+fn sentence(
+    run: &CountedRun<'_>,
+    severity: Severity,
+    middle: f64,
+    others: &[&CountedRun<'_>],
+) -> String {
     let ranges = match severity {
         Severity::Mild => "1.5",
         Severity::Severe => "3",
     };
     let goodput = run.scored.goodput_mbps;
     // What takes time from a run is not why it was faster than its repeats.
-    let hints = if run.scored.goodput_mbps < middle { hints(run, apart) } else { Vec::new() };
+    let hints = if goodput < middle { hints(run, others) } else { Vec::new() };
     let cause = if hints.is_empty() { "no cause seen".to_owned() } else { hints.join(", ") };
     format!(
         "{goodput:.3} Mb/s is more than {ranges} interquartile ranges outside its repeats (median \
@@ -67,32 +64,78 @@ fn sentence(run: &CountedRun<'_>, severity: Severity, middle: f64, apart: Option
 }
 
 /// What else was unusual about the run.
-fn hints(run: &CountedRun<'_>, apart: Option<f64>) -> Vec<String> {
-    let host = &run.sample.host;
-    let share = |time: Option<_>| time.and_then(|time| percent(time, host.elapsed_ns));
-    let connections = || run.sample.comm.iter().flat_map(|comm| &comm.connections);
-    let waited = connections()
+fn hints(run: &CountedRun<'_>, others: &[&CountedRun<'_>]) -> Vec<String> {
+    let stood_still = run.sample.comm.as_ref().and_then(standstill);
+    let happened = [stood_still, retransmissions::unexplained(run), heat::judge(&run.sample.host)];
+    let taken = TAKEN.iter().filter_map(|taken| taken.beyond_usual(run, others));
+    happened.into_iter().flatten().chain(taken).chain(apart(run, others)).collect()
+}
+
+/// What takes time from a run.
+struct Taken {
+    /// Of a run, percent.
+    of: fn(&CountedRun<'_>) -> Option<f64>,
+    /// By how much more than in the median of the other repeats it is no longer what the cell always has.
+    least: f64,
+    what: &'static str,
+}
+
+const TAKEN: &[Taken] = &[
+    Taken {
+        of: |run| of_window(run, run.sample.host.steal_ns),
+        least: steal::MOST,
+        what: "of the window stolen by the hypervisor",
+    },
+    Taken {
+        of: |run| of_window(run, run.sample.host.throttled_ns),
+        least: cpu_quota::MOST,
+        what: "of the window stopped by a CPU quota",
+    },
+    Taken {
+        of: |run| of_window(run, run.sample.host.foreign_cpu_ns),
+        least: foreign_cpu::MOST,
+        what: "of a CPU used by other programs",
+    },
+    Taken { of: waited, least: 5.0, what: "of the window waiting for a CPU" },
+];
+
+impl Taken {
+    /// `67.4 % of the window stopped by a CPU quota (usually 40.1 %)`
+    fn beyond_usual(&self, run: &CountedRun<'_>, others: &[&CountedRun<'_>]) -> Option<String> {
+        let (own, usual) = ((self.of)(run)?, usual(others, self.of).unwrap_or(0.0));
+        let usually =
+            if usual < SHOWN { String::new() } else { format!(" (usually {usual:.1} %)") };
+        (own - usual > self.least).then(|| format!("{own:.1} % {}{usually}", self.what))
+    }
+}
+
+/// Less has no digit.
+const SHOWN: f64 = 0.05;
+
+/// The median over those other repeats that tell it.
+fn usual(others: &[&CountedRun<'_>], of: fn(&CountedRun<'_>) -> Option<f64>) -> Option<f64> {
+    median(&others.iter().filter_map(|run| of(run)).collect::<Vec<_>>())
+}
+
+fn of_window(run: &CountedRun<'_>, part: Option<Nanos>) -> Option<f64> {
+    percent(part?, run.sample.host.elapsed_ns)
+}
+
+/// Of the thread of the test host that waited longest.
+fn waited(run: &CountedRun<'_>) -> Option<f64> {
+    let connections = run.sample.comm.iter().flat_map(|comm| &comm.connections);
+    connections
         .flat_map(|one| [&one.sender, &one.receiver])
         .filter(|end| end.role == Role::Test)
         .filter_map(|end| percent(end.run_delay_ns?, run.scored.elapsed))
-        .fold(0.0, f64::max);
-    let hint = |found: Option<f64>, least: f64, what: &str| {
-        found.filter(|found| *found > least).map(|found| format!("{found:.1} % {what}"))
-    };
-    [
-        run.sample.comm.as_ref().and_then(standstill),
-        retransmissions::unexplained(run),
-        hint(share(host.steal_ns), steal::MOST, "of the window stolen by the hypervisor"),
-        hint(share(host.throttled_ns), cpu_quota::MOST, "of the window stopped by a CPU quota"),
-        heat::judge(host),
-        hint(share(host.foreign_cpu_ns), foreign_cpu::MOST, "of a CPU used by other programs"),
-        hint(Some(waited), 5.0, "of the window waiting for a CPU"),
-        distance_ns(run)
-            .zip(apart)
-            .filter(|(own, usual)| own / usual > HostSample::APART)
-            .map(|(own, usual)| format!("its CPUs {:.1} times as far apart as usual", own / usual)),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+        .reduce(f64::max)
+}
+
+fn apart(run: &CountedRun<'_>, others: &[&CountedRun<'_>]) -> Option<String> {
+    let times = distance_ns(run)? / usual(others, distance_ns)?;
+    (times > HostSample::APART).then(|| format!("its CPUs {times:.1} times as far apart as usual"))
+}
+
+fn distance_ns(run: &CountedRun<'_>) -> Option<f64> {
+    run.sample.host.cpu_distance_ns.map(|distance| float(distance.count()))
 }

@@ -515,6 +515,23 @@ fn a_fast_outlier_is_not_blamed_on_what_slows_runs() {
     assert_said(&analyse(&journal), "outlier", "(median 102.000 Mb/s); no cause seen");
 }
 
+/// A cell that always has others beside it is not slow once for that.
+#[test]
+fn an_outlier_is_blamed_on_what_its_repeats_have_not() {
+    let beside = |last_ms: u64| {
+        let mut journal = repeats(&[]);
+        for (pass, mbps) in (1..).zip([100, 101, 102, 103, 50]) {
+            let mut sample = run(&journal.plan, CELL, pass, mbps, 0.0);
+            let taken = Nanos::from_millis(if mbps == 50 { last_ms } else { 300 });
+            sample.host.foreign_cpu_ns = Some(taken);
+            journal.records.push(sample.into());
+        }
+        analyse(&journal)
+    };
+    assert_said(&beside(310), "outlier", "no cause seen");
+    assert_said(&beside(700), "outlier", "70.0 % of a CPU used by other programs (usually 30.0 %)");
+}
+
 /// 110 segments of 10 000 sent again, as many dropped: the pattern did that, in every repeat.
 #[test]
 fn an_outlier_is_not_blamed_on_drops_that_were_asked_for() {
