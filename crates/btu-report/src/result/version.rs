@@ -75,8 +75,7 @@ static REJUDGED: &[(u32, &str)] = &[
     (3, "asymmetry"),
     (3, "clock-difference"),
     (3, "dip"),
-    (7, "outlier"),
-    (7, "stall"),
+    (3, "outlier"),
     (6, "two-groups"),
 ];
 
@@ -101,6 +100,10 @@ pub(crate) const PASSES_NAMED_SINCE: u32 = 5;
 
 /// The minor version of a run's result from which on what a queue dropped is told apart from the drops that were asked for.
 pub(crate) const QUEUES_TOLD_SINCE: u32 = 6;
+
+/// The minor version of a run's result from which on a stall knows of a program that stood still, and an outlier of what its
+/// repeats have as well.
+pub(crate) const REASONS_WEIGHED_SINCE: u32 = 7;
 
 /// The minor version of a traffic result from which on what was silent has no delay variation, a call of which nothing came
 /// is rated, and sessions share a link where their total stays.
@@ -179,7 +182,6 @@ mod tests {
         assert!(!is_later_rule(0, "clock-difference"));
         assert!(is_rejudged(2, "dip") && !is_rejudged(3, "dip"));
         assert!(is_rejudged(5, "two-groups") && !is_rejudged(6, "two-groups"));
-        assert!(is_rejudged(6, "outlier") && !is_rejudged(7, "outlier"));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::result::version::FAULTS_COUNT_SINCE;
 use crate::result::version::FITTED_LOADS_SINCE;
 use crate::result::version::PASSES_NAMED_SINCE;
 use crate::result::version::QUEUES_TOLD_SINCE;
+use crate::result::version::REASONS_WEIGHED_SINCE;
 use crate::result::version::SILENCE_SINCE;
 use crate::result::version::T_SINCE;
 use crate::result::version::is_later_rule;
@@ -23,7 +24,12 @@ pub(super) fn as_of(minor: u32, stored: &Value, mut computed: Value) -> Value {
             rank_the_disturbed(stored, &mut computed);
         }
         if minor < QUEUES_TOLD_SINCE {
-            take_words(stored, &mut computed, |detail| detail.contains(QUEUE_DROPPED));
+            take_words(stored, &mut computed, tells_of_a_queue);
+        }
+        if minor < REASONS_WEIGHED_SINCE {
+            take_words(stored, &mut computed, |own| {
+                REASONED.iter().any(|name| own["name"] == *name)
+            });
         }
         take_judgements(minor, stored, &mut computed);
         if minor < T_SINCE && computed["passes"].as_u64() >= Some(BOOTSTRAP_PASSES) {
@@ -154,17 +160,21 @@ fn name_all_loads(stored: &Value, computed: &mut Value) {
 }
 
 /// A remark that several passes have did not say of which its figure is, and one of drops not that a queue dropped some.
-fn take_words(stored: &Value, computed: &mut Value, is_new: fn(&str) -> bool) {
+fn take_words(stored: &Value, computed: &mut Value, is_new: fn(&Value) -> bool) {
     let mut theirs: Vec<&Value> = stored["remarks"].as_array().into_iter().flatten().collect();
     let ours = computed.get_mut("remarks").and_then(Value::as_array_mut).into_iter().flatten();
     for own in ours {
         let is_same = |then: &&Value| then["name"] == own["name"] && then["cell"] == own["cell"];
         let Some(at) = theirs.iter().position(is_same) else { continue };
         let then = theirs.remove(at);
-        if let Some(detail) = own.get_mut("detail").filter(|d| d.as_str().is_some_and(is_new)) {
-            detail.clone_from(&then["detail"]);
+        if is_new(own) && own["detail"].is_string() {
+            own["detail"].clone_from(&then["detail"]);
         }
     }
+}
+
+fn tells_of_a_queue(remark: &Value) -> bool {
+    remark["detail"].as_str().is_some_and(|detail| detail.contains(QUEUE_DROPPED))
 }
 
 /// A result most of whose runs were disturbed was ranked.
@@ -212,6 +222,9 @@ const RECOMPUTED: [&str; 5] =
     ["call_mos", "call_r", "delay_variation_s", "most_at_sessions", "shared_link"];
 /// What the reason says that a result most of whose runs were disturbed has.
 const DISTURBED: &str = " disturbed by what else the machine did";
+
+/// The rules whose remarks give other reasons by now.
+const REASONED: [&str; 2] = ["outlier", "stall"];
 
 /// What a remark says by now of drops of a queue.
 const QUEUE_DROPPED: &str = ", and a queue dropped ";
@@ -289,6 +302,21 @@ mod tests {
         assert_eq!(as_of(6, &then, now.clone()), now);
         let other = result("21 of 1250 segments were sent again, 0 drops were asked for");
         assert_eq!(as_of(5, &then, other.clone()), other);
+    }
+
+    #[test]
+    fn reasons_of_an_outlier_were_others_and_its_flag_was_not() {
+        let remark = |name: &str, detail: &str| json!({"name": name, "cell": "SEND/ftp/io", "detail": detail});
+        let result =
+            |remarks: &[Value]| json!({"cells": [{"flags": ["outlier"]}], "remarks": remarks});
+        let now = result(&[remark("outlier", "no cause seen"), remark("steal", "5 %")]);
+        let then = result(&[remark("outlier", "3.0 % of a CPU"), remark("steal", "5 %")]);
+        assert_eq!(as_of(6, &then, now.clone()), then);
+        assert_eq!(as_of(7, &then, now.clone()), now);
+        let forged = result(&[remark("outlier", "no cause seen"), remark("steal", "4 %")]);
+        assert_ne!(as_of(6, &forged, now.clone()), forged);
+        let without = json!({"cells": [{"flags": []}], "remarks": [remark("steal", "5 %")]});
+        assert_eq!(as_of(6, &without, now.clone()), now, "the flag was taken away");
     }
 
     #[test]
