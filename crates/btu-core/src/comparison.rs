@@ -30,6 +30,7 @@ pub use condition::Outcome;
 pub use facts::FactChange;
 pub use facts::changed_facts;
 pub use surroundings::Surrounding;
+pub use surroundings::UNREAD;
 pub use surroundings::surroundings;
 
 /// Everything that two results say of each other.

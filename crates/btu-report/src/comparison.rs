@@ -9,6 +9,7 @@ use btu_core::comparison::Change;
 use btu_core::comparison::FactChange;
 use btu_core::comparison::Outcome;
 use btu_core::comparison::Surrounding;
+use btu_core::comparison::UNREAD;
 use btu_core::journal::Journal;
 use serde::Serialize;
 
@@ -44,6 +45,8 @@ pub struct ComparisonDocument {
     pub cells: Vec<ChangeResult>,
     /// What the test hosts were like meanwhile.
     pub surroundings: Vec<SurroundingResult>,
+    /// Why a difference need not be of what was changed on purpose; empty where nothing says so.
+    pub doubts: Vec<String>,
     /// What changed in the disclosure.
     pub disclosure: Vec<FactResult>,
     /// Conditions of `--fail-if`.
@@ -156,7 +159,7 @@ impl Side {
             passes: analysis.complete_passes,
             trust: trust.to_owned(),
             altered,
-            badges: doubts(analysis),
+            badges: words(analysis),
             not_rankable_reasons: analysis.not_rankable_reasons.clone(),
         }
     }
@@ -175,17 +178,8 @@ impl Side {
     }
 }
 
-/// Whether a difference between the sides may be of something else than the hosts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Doubt {
-    /// Nothing is known that says so.
-    None,
-    /// A side was disturbed, or the machine was not the same.
-    Some,
-}
-
 /// The words of the report beside a score that are no praise, and one for runs that are invalid.
-fn doubts(analysis: &Analysis) -> Vec<String> {
+fn words(analysis: &Analysis) -> Vec<String> {
     let is_invalid =
         analysis.runs.iter().flat_map(|run| &run.flags).any(|flag| INVALID.contains(&&*flag.name));
     let mut words: Vec<String> = badges(analysis)
@@ -200,11 +194,17 @@ fn doubts(analysis: &Analysis) -> Vec<String> {
     words
 }
 
+/// `b is DISTURBED`, `the machine was not the same`
+fn doubts(sides: [&Side; 2], surroundings: &[Surrounding]) -> Vec<String> {
+    let disturbed = sides.into_iter().filter(|side| side.is_disturbed());
+    let disturbed = disturbed.map(|side| format!("{} is {DISTURBED}", side.name));
+    let is_moved = surroundings.iter().any(|one| one.moved == Some(true));
+    disturbed.chain(is_moved.then(|| "the machine was not the same".to_owned())).collect()
+}
+
 /// Why nothing is said of a figure that a run with a cap went into.
 const BOUND: &str =
     "a run met its cap, or failed, or its activity finished nothing: a side is a bound";
-/// Why a result has no reading of its surroundings.
-const UNREAD: &str = "no run that counts has read it";
 /// What every result of a short preset is, and what changes none of its figures.
 const UNRANKED: &str = "NOT RANKABLE";
 /// Flags of runs that count although they are not valid.
@@ -220,6 +220,7 @@ impl ComparisonDocument {
         outcomes: Vec<Outcome>,
     ) -> Self {
         let comparable = differences.is_empty();
+        let doubts = doubts([&before, &after], &surroundings);
         let shown = |changes: &[Change]| {
             changes.iter().map(|change| ChangeResult::of(change, comparable)).collect()
         };
@@ -231,17 +232,11 @@ impl ComparisonDocument {
             after,
             changes: shown(&comparison.changes),
             cells: shown(&comparison.cells),
+            doubts,
             surroundings: surroundings.into_iter().map(Into::into).collect(),
             disclosure: facts.into_iter().map(Into::into).collect(),
             conditions: outcomes.into_iter().map(Into::into).collect(),
         }
-    }
-
-    /// Whether its differences have a doubt.
-    fn doubt(&self) -> Doubt {
-        let is_disturbed = [&self.before, &self.after].iter().any(|side| side.is_disturbed());
-        let is_doubtful = is_disturbed || self.moved().next().is_some();
-        if is_doubtful { Doubt::Some } else { Doubt::None }
     }
 
     /// What of the machine was not the same.
@@ -289,7 +284,7 @@ impl ChangeResult {
 
 impl From<Surrounding> for SurroundingResult {
     fn from(found: Surrounding) -> Self {
-        let Surrounding { name, about, before, after, moved } = found;
+        let Surrounding { name, about, before, after, moved, moved_reason } = found;
         let why = |is_missing: bool| is_missing.then_some(UNREAD);
         Self {
             name,
@@ -299,7 +294,7 @@ impl From<Surrounding> for SurroundingResult {
             after,
             after_reason: why(after.is_none()),
             moved,
-            moved_reason: why(moved.is_none()),
+            moved_reason,
         }
     }
 }
@@ -327,4 +322,30 @@ pub fn render_comparison(
     comparison: &ComparisonDocument,
 ) -> Result<Vec<u8>, UnknownFormat> {
     render_content(format, document, Content::Comparison(comparison))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_else_the_machine_did_is_a_doubt_and_a_few_late_runs_are_none() {
+        let side = |name: &str, badge: &str| Side {
+            name: name.to_owned(),
+            badges: vec![badge.to_owned()],
+            ..Side::default()
+        };
+        let moved = |moved| Surrounding {
+            name: "cpu_distance_ns",
+            about: "apart",
+            before: Some(80.0),
+            after: Some(400.0),
+            moved,
+            moved_reason: None,
+        };
+        let (calm, busy) = (side("a", "INVALID RUNS"), side("b", DISTURBED));
+        assert_eq!(doubts([&calm, &busy], &[]), ["b is DISTURBED"]);
+        assert_eq!(doubts([&calm, &calm], &[moved(Some(true))]), ["the machine was not the same"]);
+        assert!(doubts([&calm, &calm], &[moved(None), moved(Some(false))]).is_empty());
+    }
 }

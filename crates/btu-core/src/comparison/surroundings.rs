@@ -8,6 +8,7 @@ use crate::anomaly::FOREIGN_CPU_PERCENT;
 use crate::anomaly::STOLEN_PERCENT;
 use crate::anomaly::THROTTLED_PERCENT;
 use crate::cell::Cell;
+use crate::disclosure::Disclosure;
 use crate::journal::Journal;
 use crate::journal::Record;
 use crate::sample::HostSample;
@@ -26,9 +27,15 @@ pub struct Surrounding {
     pub before: Option<f64>,
     /// The same after.
     pub after: Option<f64>,
-    /// True where it differs by more than what marks a run; `None` where a side has none.
+    /// True where it differs by more than what marks a run; `None` where that says nothing.
     pub moved: Option<bool>,
+    /// Why it says nothing.
+    pub moved_reason: Option<&'static str>,
 }
+
+/// Why a result has no reading of its surroundings.
+pub const UNREAD: &str = "no run that counts has read it";
+const OTHER_HARDWARE: &str = "two machines have CPUs that lie otherwise";
 
 /// A reading: what it is of the runs of one result, and when two of them differ.
 struct Reading {
@@ -36,6 +43,8 @@ struct Reading {
     about: &'static str,
     of: fn(&[&HostSample]) -> Option<f64>,
     differ: fn(f64, f64) -> bool,
+    /// True where it tells something of one machine alone.
+    is_of_hardware: bool,
 }
 
 const READINGS: &[Reading] = &[
@@ -43,32 +52,37 @@ const READINGS: &[Reading] = &[
         name: "cpu_distance_ns",
         about: "a cache line from one CPU to another and back, ns",
         // Rates go with its logarithm (decision 127).
-        of: |hosts| geometric_mean(&all(hosts, |host| Some(float(host.cpu_distance_ns?.count())))),
+        of: |hosts| geometric_mean(&distances(hosts)),
         differ: |a, b| a.max(b) / a.min(b) > HostSample::APART,
+        is_of_hardware: true,
     },
     Reading {
         name: "stolen_percent",
         about: "CPU time that the hypervisor took, % of a CPU",
         of: |hosts| share(hosts, |host| host.steal_ns),
         differ: |a, b| (a - b).abs() > STOLEN_PERCENT,
+        is_of_hardware: false,
     },
     Reading {
         name: "throttled_percent",
-        about: "time stopped by a CPU quota, %",
+        about: "time stopped by a CPU quota, all CPUs together, %",
         of: |hosts| share(hosts, |host| host.throttled_ns),
         differ: |a, b| (a - b).abs() > THROTTLED_PERCENT,
+        is_of_hardware: false,
     },
     Reading {
         name: "foreign_cpu_percent",
         about: "CPU time of other programs, % of a CPU",
         of: |hosts| share(hosts, |host| host.foreign_cpu_ns),
         differ: |a, b| (a - b).abs() > FOREIGN_CPU_PERCENT,
+        is_of_hardware: false,
     },
     Reading {
         name: "hot_percent",
         about: "time too hot for the clock, %",
         of: |hosts| share(hosts, |host| host.hot_ns),
         differ: |a, b| (a - b).abs() > HOT_PERCENT,
+        is_of_hardware: false,
     },
 ];
 
@@ -81,17 +95,43 @@ pub fn surroundings(
     after: (&Journal, &Analysis),
 ) -> Vec<Surrounding> {
     let (first, second) = (counted(before), counted(after));
-    let each = |reading: &Reading| reading.beside(&first, &second);
+    let is_one_machine = hardware(&before.0.hosts) == hardware(&after.0.hosts);
+    let each = |reading: &Reading| reading.beside(&first, &second, is_one_machine);
     READINGS.iter().filter_map(each).collect()
 }
 
 impl Reading {
-    fn beside(&self, first: &[&HostSample], second: &[&HostSample]) -> Option<Surrounding> {
+    fn beside(
+        &self,
+        first: &[&HostSample],
+        second: &[&HostSample],
+        is_one_machine: bool,
+    ) -> Option<Surrounding> {
+        let Self { name, about, .. } = *self;
         let (before, after) = ((self.of)(first), (self.of)(second));
         before.or(after)?;
-        let moved = before.zip(after).map(|(before, after)| (self.differ)(before, after));
-        Some(Surrounding { name: self.name, about: self.about, before, after, moved })
+        let moved = match before.zip(after) {
+            None => Err(UNREAD),
+            Some(_) if self.is_of_hardware && !is_one_machine => Err(OTHER_HARDWARE),
+            Some((before, after)) => Ok((self.differ)(before, after)),
+        };
+        Some(Surrounding {
+            name,
+            about,
+            before,
+            after,
+            moved: moved.ok(),
+            moved_reason: moved.err(),
+        })
     }
+}
+
+/// What of the test host stays as it is, whatever runs on it.
+fn hardware(hosts: &Disclosure) -> [Option<&serde_json::Value>; 3] {
+    let find = |(group, name): (&str, &str)| {
+        hosts.hosts.get("test")?.get(group)?.get(name)?.value.as_ref()
+    };
+    [("cpu", "model"), ("cpu", "online"), ("memory", "total")].map(find)
 }
 
 /// The test host beside the runs that count.
@@ -105,8 +145,9 @@ fn counted<'j>((journal, analysis): (&'j Journal, &Analysis)) -> Vec<&'j HostSam
     journal.records.iter().filter_map(host).collect()
 }
 
-fn all(hosts: &[&HostSample], of: fn(&HostSample) -> Option<f64>) -> Vec<f64> {
-    hosts.iter().filter_map(|host| of(host)).collect()
+fn distances(hosts: &[&HostSample]) -> Vec<f64> {
+    let told = hosts.iter().filter_map(|host| host.cpu_distance_ns);
+    told.filter(|distance| *distance > Nanos::ZERO).map(|ns| float(ns.count())).collect()
 }
 
 /// Of the time of those runs that have it, percent.
@@ -123,6 +164,7 @@ mod tests {
     use super::*;
     use crate::analysis::analyse;
     use crate::analysis::synthetic;
+    use crate::disclosure::Fact;
 
     /// Two passes whose host is as `tell` makes it; of the first run there is an invalid attempt with a host of its own.
     fn result(tell: impl Fn(&mut HostSample)) -> Journal {
@@ -159,6 +201,16 @@ mod tests {
         assert_eq!(told(80, 400), (80.0, 400.0, Some(true)));
         assert_eq!(told(400, 80), (400.0, 80.0, Some(true)));
         assert_eq!(told(80, 100), (80.0, 100.0, Some(false)));
+    }
+
+    #[test]
+    fn the_cpus_of_two_machines_lie_as_they_do() {
+        let apart = |ns| result(move |host| host.cpu_distance_ns = Some(Nanos::new(ns)));
+        let (near, mut far) = (apart(80), apart(400));
+        let cpu = far.hosts.hosts.entry("test".into()).or_default().entry("cpu".into());
+        cpu.or_default().insert("model".into(), Fact::known("another"));
+        let [distance] = between(&near, &far)[..] else { panic!() };
+        assert_eq!((distance.moved, distance.moved_reason), (None, Some(OTHER_HARDWARE)));
     }
 
     #[test]

@@ -4,7 +4,6 @@ use btu_core::words::several;
 
 use super::ChangeResult;
 use super::ComparisonDocument;
-use super::Doubt;
 use super::Side;
 use super::SurroundingResult;
 use crate::document::Block;
@@ -15,7 +14,6 @@ use crate::document::Pair;
 use crate::document::Part;
 use crate::document::Table;
 use crate::number;
-use crate::section::DISTURBED;
 
 /// The comparison before it has a form.
 pub fn compose_comparison(found: &ComparisonDocument) -> Document {
@@ -51,8 +49,7 @@ fn headline(found: &ComparisonDocument) -> Vec<Block> {
     blocks.extend(meanwhile(found));
     let whole: Vec<&ChangeResult> =
         found.changes.iter().filter(|one| !one.figure.contains('.')).collect();
-    let doubt = found.doubt();
-    blocks.push(Block::Table(table("", &whole, doubt, named)));
+    blocks.push(Block::Table(table(found, "", &whole, named)));
     blocks.extend(conditions(found));
     blocks.push(Block::Facts { rows: [&found.before, &found.after].map(side).into() });
     blocks.extend(of_sides(found, |side| {
@@ -76,17 +73,15 @@ fn of_sides(found: &ComparisonDocument, what: impl Fn(&Side) -> Vec<String>) -> 
 /// What the star at a verdict means, where one of them has it.
 fn starred(found: &ComparisonDocument) -> Option<Block> {
     let mut all = found.changes.iter().chain(&found.cells);
-    let is_starred = found.doubt() == Doubt::Some && all.any(|one| one.different == Some(true));
-    is_starred.then(|| Block::paragraph(format!("different {STAR}: {}. {UNTOLD}", doubts(found))))
+    let is_told =
+        all.any(|one| one.different == Some(true)) || found.conditions.iter().any(|one| one.met);
+    let why = found.doubts.join("; ");
+    (is_told && !why.is_empty()).then(|| Block::paragraph(format!("{STAR}: {why}. {UNTOLD}")))
 }
 
-/// `b is DISTURBED; the machine was not the same`
-fn doubts(found: &ComparisonDocument) -> String {
-    let disturbed = |side: &&Side| side.is_disturbed();
-    let sides = [&found.before, &found.after].into_iter().filter(disturbed);
-    let mut said: Vec<String> = sides.map(|side| format!("{} is {DISTURBED}", side.name)).collect();
-    said.extend(found.moved().next().map(|_| "the machine was not the same".to_owned()));
-    said.join("; ")
+/// A word that a doubt stands beside, where there is one.
+fn doubted(found: &ComparisonDocument, word: &str) -> String {
+    if found.doubts.is_empty() { word.to_owned() } else { format!("{word} {STAR}") }
 }
 
 /// Why figures have no interval, and so no verdict.
@@ -111,7 +106,8 @@ fn conditions(found: &ComparisonDocument) -> Vec<Block> {
         };
         let said =
             if one.said.is_empty() { String::new() } else { format!(": {}", one.said.join("; ")) };
-        format!("{verdict}: {}{said}", one.condition)
+        let told = format!("{verdict}: {}{said}", one.condition);
+        if one.met { doubted(found, &told) } else { told }
     });
     let items: Vec<String> = told.collect();
     if items.is_empty() { Vec::new() } else { vec![Block::List { items }] }
@@ -129,7 +125,7 @@ fn parts(found: &ComparisonDocument) -> Vec<Block> {
         let own: Vec<&ChangeResult> =
             found.changes.iter().filter(|one| one.figure.starts_with(&prefix)).collect();
         let short = move |figure: &str| figure.trim_start_matches(&prefix).replace('.', ", ");
-        (!own.is_empty()).then(|| Block::Table(table(kind, &own, found.doubt(), short)))
+        (!own.is_empty()).then(|| Block::Table(table(found, kind, &own, short)))
     };
     ["application", "case", "activity"].into_iter().filter_map(of).collect()
 }
@@ -144,10 +140,10 @@ fn cells(found: &ComparisonDocument) -> Vec<Block> {
     let short = |figure: &str| figure.trim_start_matches("cell.").to_owned();
     let mut blocks = vec![Block::paragraph(summary(&moved, &all))];
     if !moved.is_empty() {
-        let table = table("different cells, Mb/s", &moved, found.doubt(), short);
+        let table = table(found, "different cells, Mb/s", &moved, short);
         blocks.push(Block::Table(table));
     }
-    let table = table("Mb/s", &all, found.doubt(), short);
+    let table = table(found, "Mb/s", &all, short);
     blocks.push(Block::details("All cells", vec![Block::Table(table)]));
     blocks
 }
@@ -169,9 +165,9 @@ fn named(figure: &str) -> String {
 }
 
 fn table(
+    found: &ComparisonDocument,
     title: &str,
     changes: &[&ChangeResult],
-    doubt: Doubt,
     name: impl Fn(&str) -> String,
 ) -> Table {
     let row = |one: &&ChangeResult| {
@@ -184,7 +180,7 @@ fn table(
                 || number::NONE.to_owned(),
                 |[low, high]| format!("[{}, {}]", percent(low), percent(high)),
             ),
-            verdict(one, doubt),
+            verdict(one, found),
         ]
     };
     Table {
@@ -203,10 +199,9 @@ fn table(
 }
 
 /// The verdict on a figure. A difference that disturbance may have made has a star, where it stands.
-fn verdict(change: &ChangeResult, doubt: Doubt) -> String {
+fn verdict(change: &ChangeResult, found: &ComparisonDocument) -> String {
     match change.different {
-        Some(true) if doubt == Doubt::Some => return format!("different {STAR}"),
-        Some(true) => "different",
+        Some(true) => return doubted(found, "different"),
         Some(false) => "not shown",
         None if change.is_bound() => "CENSORED",
         None => "",
@@ -268,6 +263,7 @@ fn disclosure(found: &ComparisonDocument) -> Vec<Block> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::comparison::ConditionResult;
 
     /// A figure with an interval, or the reason why it has none.
     fn figure(different: Option<bool>, reason: Option<&str>) -> ChangeResult {
@@ -284,19 +280,19 @@ mod tests {
         }
     }
 
-    /// A comparison with such figures, whose second side has these words beside its name.
-    fn compared(changes: Vec<ChangeResult>, badges: &[&str]) -> ComparisonDocument {
+    /// A comparison with such figures, of which that is to be doubted.
+    fn compared(changes: Vec<ChangeResult>, doubts: &[&str]) -> ComparisonDocument {
         let side = |name: &str| Side { name: name.to_owned(), ..Side::default() };
-        let badges = badges.iter().map(|word| (*word).to_owned()).collect();
         ComparisonDocument {
             schema_version: "2.1.0",
             comparable: true,
             differences: Vec::new(),
             before: side("a"),
-            after: Side { badges, ..side("b") },
+            after: side("b"),
             changes,
             cells: Vec::new(),
             surroundings: Vec::new(),
+            doubts: doubts.iter().map(|why| (*why).to_owned()).collect(),
             disclosure: Vec::new(),
             conditions: Vec::new(),
         }
@@ -312,30 +308,23 @@ mod tests {
     #[test]
     fn a_difference_beside_a_disturbed_side_has_a_star_and_the_star_its_reason() {
         let figures = || vec![figure(Some(true), None), figure(Some(false), None)];
-        let said = told(&compared(figures(), &["DISTURBED", "NOT RANKABLE"]));
+        let said = told(&compared(figures(), &["b is DISTURBED"]));
         assert!(said.contains("[-70.0, -50.0]  different *\n"), "{said}");
         assert!(said.contains("[-70.0, -50.0]  not shown\n"), "{said}");
-        assert!(said.contains("different *: b is DISTURBED."), "{said}");
-        let said = told(&compared(vec![figure(Some(false), None)], &["DISTURBED"]));
+        assert!(said.contains("\n*: b is DISTURBED. "), "{said}");
+        let said = told(&compared(vec![figure(Some(false), None)], &["b is DISTURBED"]));
         assert!(!said.contains('*'), "nothing is different: {said}");
-        let said = told(&compared(figures(), &["PARTIAL", "NOT RANKABLE"]));
+        let said = told(&compared(figures(), &[]));
         assert!(said.contains("  different\n") && !said.contains('*'), "{said}");
-        let apart = SurroundingResult {
-            name: "cpu_distance_ns",
-            about: "apart",
-            before: Some(80.0),
-            before_reason: None,
-            after: Some(400.0),
-            after_reason: None,
-            moved: Some(true),
-            moved_reason: None,
+        let met = ConditionResult {
+            condition: "btu<-5%".to_owned(),
+            met: true,
+            open: false,
+            said: vec!["btu -60.5 %".to_owned()],
         };
-        let moved = ComparisonDocument {
-            surroundings: vec![apart],
-            ..compared(figures(), &["INVALID RUNS"])
-        };
-        let said = told(&moved);
-        assert!(said.contains("different *: the machine was not the same."), "{said}");
+        let failed =
+            ComparisonDocument { conditions: vec![met], ..compared(Vec::new(), &["it moved"]) };
+        assert!(told(&failed).contains("FAILED: btu<-5%: btu -60.5 % *\n"), "{}", told(&failed));
     }
 
     #[test]

@@ -7,11 +7,12 @@ use super::ComparisonDocument;
 pub(crate) fn csv_rows(found: &ComparisonDocument) -> Vec<Vec<String>> {
     let heading = COLUMNS.iter().map(|name| (*name).to_owned()).collect();
     let all = found.changes.iter().chain(&found.cells);
-    let sides = [&found.before, &found.after].map(|side| side.badges.join(", "));
-    std::iter::once(heading).chain(all.map(|change| row(change, &sides))).collect()
+    let [before, after] = [&found.before, &found.after].map(|side| side.badges.join(", "));
+    let of_all = [before, after, found.doubts.join("; ")];
+    std::iter::once(heading).chain(all.map(|change| row(change, &of_all))).collect()
 }
 
-const COLUMNS: [&str; 11] = [
+const COLUMNS: [&str; 12] = [
     "figure",
     "before",
     "after",
@@ -23,9 +24,10 @@ const COLUMNS: [&str; 11] = [
     "different_reason",
     "badges_before",
     "badges_after",
+    "doubts",
 ];
 
-fn row(change: &ChangeResult, [before, after]: &[String; 2]) -> Vec<String> {
+fn row(change: &ChangeResult, [before, after, doubts]: &[String; 3]) -> Vec<String> {
     let [low, high] =
         change.ratio_ci95.map_or_else(Default::default, |ends| ends.map(|end| end.to_string()));
     let different = change.different.map_or_else(String::new, |different| different.to_string());
@@ -42,5 +44,6 @@ fn row(change: &ChangeResult, [before, after]: &[String; 2]) -> Vec<String> {
         change.different_reason.clone().unwrap_or_default(),
         before.clone(),
         after.clone(),
+        doubts.clone(),
     ]
 }
