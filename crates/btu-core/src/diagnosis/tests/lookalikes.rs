@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::tcp::Limit;
+use crate::tcp::Sent;
 use crate::tcp::Wait;
 
 /// Over a long path acknowledgements come evenly, and no step between two of them is a wait: that a window
@@ -67,31 +68,48 @@ fn what_the_management_of_a_queue_drops_says_nothing_of_its_size() {
     assert!(found.sentence.contains("; CoDel of the emulated link dropped "), "{}", found.sentence);
 }
 
+/// Messages of two writes each, the second of which Nagle holds back; each is answered after the other end thought.
+fn asked_with_nagle(every: Nanos, thinks: Nanos) -> Connection {
+    let writes = (0..20).flat_map(|n| [(every * n, 16), (every * n, 100)]);
+    let delay = Nanos::from_millis(2);
+    let model = Model { writes: writes.collect(), nagle: true, delay, ..Model::default() };
+    let mut one = analyse(&model.run().capture()).connections.remove(0);
+    one.down.to_sender = delay * 2;
+    let questions = one.up.sent.iter().filter(|sent| sent.end - sent.start == 100);
+    let answer = |sent: &Sent| Sent { at: sent.at + delay * 2 + thinks, ..*sent };
+    one.down.sent = questions.map(answer).collect();
+    let wait = |pair: &[Sent]| Wait {
+        from: pair[0].at,
+        to: pair[1].at,
+        limit: Limit::Application,
+        longest: every,
+        is_squeezed: false,
+    };
+    one.down.waits = one.down.sent.windows(2).map(wait).collect();
+    one.down.counts.data_segments = 20;
+    one
+}
+
 /// Who is asked late answers late, and the one that asks was held back.
 #[test]
 fn who_answers_what_nagle_holds_back_is_no_cause() {
-    let writes =
-        (0..20).flat_map(|n| [(Nanos::from_millis(60) * n, 16), (Nanos::from_millis(60) * n, 100)]);
-    let delay = Nanos::from_millis(2);
-    let model = Model { writes: writes.collect(), nagle: true, delay, ..Model::default() };
-    let mut analysis = analyse(&model.run().capture());
-    let one = &mut analysis.connections[0];
-    assert_eq!(names(&diagnose(one, &Evidence::default()))[0].0, "delayed-ack-nagle");
-    let wait = |from: Nanos| Wait {
-        from,
-        to: from + Nanos::from_millis(60),
-        limit: Limit::Application,
-        longest: Nanos::from_millis(60),
-        is_squeezed: false,
-    };
-    // The answers.
-    one.down.waits = (0..20).map(|n| wait(Nanos::from_millis(60) * n)).collect();
-    one.down.counts.data_segments = 20;
-    let causes = diagnose(one, &Evidence::default());
+    let mut one = asked_with_nagle(Nanos::from_millis(60), Nanos::from_micros(100));
+    let causes = diagnose(&one, &Evidence::default());
     assert_eq!(causes.iter().map(|one| one.cause).collect::<Vec<_>>(), ["delayed-ack-nagle"]);
     // One that stops for long as well is no answer.
     one.up.waits.retain(|wait| wait.limit != Limit::DelayedAck);
-    assert_eq!(names(&diagnose(one, &Evidence::default()))[0].0, "application");
+    assert_eq!(names(&diagnose(&one, &Evidence::default()))[0].0, "application");
+}
+
+/// Each answer takes 100 ms of 160: that is more than what is held back.
+#[test]
+fn who_thinks_for_long_is_a_cause_beside_nagle() {
+    let one = asked_with_nagle(Nanos::from_millis(160), Nanos::from_millis(100));
+    let causes = diagnose(&one, &Evidence::default());
+    let found: Vec<_> = causes.iter().map(|one| (one.cause, one.from)).collect();
+    assert_eq!(found, [("application", one.down.from), ("delayed-ack-nagle", one.up.from)]);
+    let [thinks, held] = [causes[0].share.share(), causes[1].share.share()];
+    assert!((0.58..0.66).contains(&thinks) && (0.2..0.3).contains(&held), "{thinks} {held}");
 }
 
 /// A program that somebody stopped does not wait for something of its own.
