@@ -42,9 +42,33 @@ fn what_is_repeated_without_sack_is_no_reordering() {
     one.down.offer.sack = false;
     let found = first(one);
     assert_eq!(found.cause, "fast-retransmit");
-    assert!(found.sentence.contains("without SACK, "), "{}", found.sentence);
+    let told = ", and 200 more were sent for nothing, without SACK, ";
+    assert!(found.sentence.contains(told), "{}", found.sentence);
     one.up.counts.out_of_order = 5;
     assert_eq!(first(one).cause, "reordering");
+}
+
+/// Where nothing was lost, something was overtaken behind the place of capture, with or without SACK.
+#[test]
+fn what_is_overtaken_without_sack_is_reordering_where_nothing_is_lost() {
+    let model = Model {
+        late: [300, 700, 1100].into(),
+        lateness: Nanos::from_millis(5),
+        writes: vec![(Nanos::ZERO, 4_000_000)],
+        ..healthy(&mut ChaCha12Rng::seed_from_u64(1))
+    };
+    let mut analysis = analyse(&model.run().capture());
+    let one = &mut analysis.connections[0];
+    let found = |one: &Connection, evidence: &Evidence| {
+        let found = diagnose(one, evidence).into_iter().find(|one| one.cause == "reordering");
+        found.map(|one| one.confidence)
+    };
+    assert_eq!(found(one, &Evidence::default()), Some(Confidence::High));
+    one.down.offer.sack = false;
+    assert_eq!(found(one, &Evidence::default()), Some(Confidence::Low));
+    assert_eq!(found(one, &Evidence { asked_drops: Some(1), ..Evidence::default() }), None);
+    one.up.counts.dropped = 1;
+    assert_eq!(found(one, &Evidence::default()), None);
 }
 
 /// `CoDel` drops whenever packets wait for too long, in a queue of any size.
@@ -66,6 +90,13 @@ fn what_the_management_of_a_queue_drops_says_nothing_of_its_size() {
     let found = first(one);
     assert_ne!(found.cause, "small-queue");
     assert!(found.sentence.contains("; CoDel of the emulated link dropped "), "{}", found.sentence);
+    // Nor where a burst overflowed it once.
+    one.up.counts.queue_full = 1;
+    one.up.counts.managed -= 1;
+    assert_ne!(first(one).cause, "small-queue");
+    one.up.counts.managed = one.up.counts.retransmissions / 4;
+    one.up.counts.queue_full = one.up.counts.dropped - one.up.counts.managed;
+    assert_eq!(first(one).cause, "small-queue");
 }
 
 /// Messages of two writes each, the second of which Nagle holds back; each is answered after the other end thought.
