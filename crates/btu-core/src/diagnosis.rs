@@ -173,9 +173,6 @@ pub fn diagnose(connection: &Connection, evidence: &Evidence) -> Vec<Diagnosis> 
             found.extend(of_stream(connection, stream, evidence));
         }
     }
-    let held: Vec<Diagnosis> =
-        found.iter().filter(|one| one.cause == delayed_ack::CAUSE.name).cloned().collect();
-    found.retain(|one| !held.iter().any(|held| one.waits_for_what_is(held)));
     let is_known = found.iter().any(Diagnosis::is_known);
     found.retain(|one| !is_known || one.is_known());
     found.sort_by(|a, b| b.weight().total_cmp(&a.weight()));
@@ -243,12 +240,6 @@ impl Diagnosis {
     /// What it is ranked by: its share of the time, less where it is less sure.
     pub fn weight(&self) -> f64 {
         self.share.share() * self.confidence.trust()
-    }
-
-    /// True for an end that answers: it has nothing to send while what it is asked is held back.
-    fn waits_for_what_is(&self, held: &Self) -> bool {
-        let answers = self.cause == application::CAUSE.name && self.from == held.to;
-        answers && self.weight() <= held.weight() * MUCH
     }
 
     /// False where it only says that nothing else explains the connection.

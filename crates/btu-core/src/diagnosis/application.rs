@@ -6,9 +6,11 @@ use super::Confidence;
 use super::Figure;
 use super::Finding;
 use super::Site;
+use super::delayed_ack;
 use super::seen::Seen;
 use super::starved_sender::silenced;
 use crate::tcp::Limit;
+use crate::tcp::Sent;
 use crate::tcp::float;
 use crate::tcp::total;
 use crate::units::Nanos;
@@ -38,7 +40,8 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
     let repaired = timeouts.iter().filter(|wait| wait.limit == Limit::Application);
     let repaired = seen.share(total(repaired.map(|wait| wait.length())));
     let starved = silenced(seen);
-    let share = (seen.waited(Limit::Application) - repaired - starved).max(0.0);
+    let unasked = seen.share(unasked(seen));
+    let share = (seen.waited(Limit::Application) - repaired - starved - unasked).max(0.0);
     // A sender of messages waits for the next one: that is news only where nothing else is.
     let is_short = seen.counts().data_segments < FEWEST;
     let is_quiet = pauses.is_empty() && (share < 0.5 || seen.losses() > 0);
@@ -64,6 +67,24 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
             Figure::by_packets(share),
         ],
     })
+}
+
+/// For how long an end that answers had nothing to send because what it is asked was held back: what is left is the
+/// time from a question to its answer.
+fn unasked(seen: &Seen<'_>) -> Nanos {
+    if !delayed_ack::holds_back(seen.back) {
+        return Nanos::ZERO;
+    }
+    let asked = |before: Nanos| {
+        let count = seen.back.sent.partition_point(|sent| sent.at < before);
+        seen.back.sent[..count].last().map(|sent| sent.at.saturating_add(seen.stream.to_sender))
+    };
+    let of_answer = |pair: &[Sent]| {
+        let (from, to) = (pair[0].at, pair[1].at);
+        let until = asked(to).unwrap_or(from).min(to);
+        seen.stream.waited_between(Limit::Application, from, until)
+    };
+    total(seen.stream.sent.windows(2).map(of_answer))
 }
 
 /// Who stops a program stops no clock: its pause is not its own.

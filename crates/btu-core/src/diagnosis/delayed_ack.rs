@@ -8,7 +8,9 @@ use super::Finding;
 use super::Site;
 use super::seen::Seen;
 use crate::tcp::Limit;
+use crate::tcp::Stream;
 use crate::tcp::float;
+use crate::units::Nanos;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "delayed-ack-nagle",
@@ -21,11 +23,11 @@ pub(super) const CAUSE: Cause = Cause {
 };
 
 fn find(seen: &Seen<'_>) -> Option<Finding> {
-    let stalls = seen.counts().nagle_stalls;
-    let share = seen.waited(Limit::DelayedAck);
-    if stalls < 2 || share < LEAST_SHARE {
+    if !holds_back(seen.stream) {
         return None;
     }
+    let stalls = seen.counts().nagle_stalls;
+    let share = seen.waited(Limit::DelayedAck);
     let each = seen.stream.waited_for(Limit::DelayedAck).millis() / float(stalls);
     Some(Finding {
         share,
@@ -42,4 +44,12 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
     })
 }
 
+/// Again and again, and for more than a moment.
+pub(super) fn holds_back(stream: &Stream) -> bool {
+    let held = stream.waited_for(Limit::DelayedAck);
+    let is_long = held > Nanos::ZERO && held.seconds() >= stream.active().seconds() * LEAST_SHARE;
+    stream.counts.nagle_stalls >= FEWEST && is_long
+}
+
+const FEWEST: u64 = 2;
 const LEAST_SHARE: f64 = 0.05;

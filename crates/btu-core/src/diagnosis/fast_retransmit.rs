@@ -55,9 +55,10 @@ fn without_sack(seen: &Seen<'_>) -> String {
     if seen.has_sack || needless == 0 {
         return String::new();
     }
-    let needless = several(needless, "repetition");
+    let were = if needless == 1 { "was" } else { "were" };
     format!(
-        "; without SACK, which one of the SYNs does not offer (net.ipv4.tcp_sack), {needless} more for nothing"
+        ", and {needless} more {were} sent for nothing, without SACK, which one of the SYNs does not offer \
+         (net.ipv4.tcp_sack)"
     )
 }
 

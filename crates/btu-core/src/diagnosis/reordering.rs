@@ -23,8 +23,9 @@ pub(super) const CAUSE: Cause = Cause {
 
 fn find(seen: &Seen<'_>) -> Option<Finding> {
     let counts = seen.counts();
-    // Without SACK a sender repeats behind each loss what had arrived.
-    if !seen.has_sack && counts.out_of_order == 0 {
+    let is_seen = counts.out_of_order > 0;
+    let is_guess = !seen.has_sack && !is_seen;
+    if is_guess && has_losses(seen) {
         return None;
     }
     let told = seen.needless().saturating_sub(counts.tail_probes + counts.timeouts);
@@ -34,10 +35,13 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
         return None;
     }
     let share = seen.share(seen.repairs.other.cost()).max(SMALLEST);
-    let is_seen = counts.out_of_order > 0;
     Some(Finding {
         share,
-        confidence: if is_seen || needless > 1 { Confidence::High } else { Confidence::Medium },
+        confidence: match is_seen || needless > 1 {
+            _ if is_guess => Confidence::Low,
+            true => Confidence::High,
+            false => Confidence::Medium,
+        },
         sentence: format!(
             "{needless} of {repairs} retransmissions for nothing: the receiver had the bytes \
              already; segments overtook each other ({} seen here)",
@@ -50,6 +54,12 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
             Figure::new("duplicate SACKs", float(counts.duplicate_sacks), ""),
         ],
     })
+}
+
+/// Without SACK a sender repeats behind each loss what had arrived.
+fn has_losses(seen: &Seen<'_>) -> bool {
+    let told = seen.evidence.asked_drops.max(seen.evidence.queue_drops).unwrap_or(0);
+    seen.losses() > 0 || seen.counts().dropped > 0 || told > 0
 }
 
 const SMALLEST: f64 = 0.002;

@@ -17,6 +17,8 @@ use crate::units::Nanos;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen<'a> {
     pub(super) stream: &'a Stream,
+    /// The other direction.
+    pub(super) back: &'a Stream,
     pub(super) evidence: &'a Evidence,
     /// From the first to the last data.
     pub(super) active: Nanos,
@@ -69,8 +71,10 @@ impl<'a> Seen<'a> {
         evidence: &'a Evidence,
     ) -> Self {
         let round_trip = connection.round_trip().or(stream.smoothed_round_trip);
+        let [one, other] = connection.streams();
         Self {
             stream,
+            back: if stream.from == one.from { other } else { one },
             evidence,
             active: stream.active(),
             round_trip: round_trip.unwrap_or(Nanos::ZERO),
@@ -313,13 +317,6 @@ fn kind(sent: &Sent, highest: i64, tail: i64) -> Option<Kind> {
 /// flight is half the rate, and what was lost is the other half.
 pub(super) fn missing(stream: &Stream, [from, to]: [Nanos; 2], [flight, full]: [u64; 2]) -> Nanos {
     let thousandths = full.saturating_sub(flight) * 1000 / full.max(1);
-    Nanos::new(clocked(stream, from, to).count() / 1000 * thousandths)
-}
-
-/// How long acknowledgements clocked the sender between two times.
-fn clocked(stream: &Stream, from: Nanos, to: Nanos) -> Nanos {
-    let first = stream.waits.partition_point(|wait| wait.to <= from);
-    let inside = stream.waits[first..].iter().take_while(|wait| wait.from < to);
-    let clocked = inside.filter(|wait| wait.limit == Limit::CongestionWindow);
-    total(clocked.map(|wait| wait.to.min(to).since(wait.from.max(from))))
+    let clocked = stream.waited_between(Limit::CongestionWindow, from, to);
+    Nanos::new(clocked.count() / 1000 * thousandths)
 }

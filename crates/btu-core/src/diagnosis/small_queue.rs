@@ -31,11 +31,8 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
     let (least, most) = (usual(25)?.flight, usual(75)?.flight);
     let queued = peaks.iter().filter(|peak| peak.is_queued).count();
     let enough = peaks.len() >= FEWEST && seen.losses() >= FEWEST as u64;
-    // What the management of a queue drops comes as regularly, and says nothing of its size.
-    let is_managed = seen.counts().managed * 2 >= seen.losses();
-    let is_regular =
-        enough && !is_managed && most <= least * 5 / 2 && queued * 4 >= peaks.len() * 3;
-    if !(is_regular || dropped > 0) || is_bloated(seen) {
+    let is_regular = enough && most <= least * 5 / 2 && queued * 4 >= peaks.len() * 3;
+    if !(is_regular || dropped > 0) || is_managed(seen) || is_bloated(seen) {
         return None;
     }
     let share = seen.share(seen.repairs.cost());
@@ -57,6 +54,13 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
             Figure::new("drops of the emulator's queue", float(dropped), ""),
         ],
     })
+}
+
+/// What the management of a queue drops comes as regularly, and says nothing of its size; a burst that overflows it as
+/// well now and then changes nothing.
+fn is_managed(seen: &Seen<'_>) -> bool {
+    let managed = seen.counts().managed;
+    managed > 0 && managed * 2 >= seen.losses()
 }
 
 /// When a repair began.

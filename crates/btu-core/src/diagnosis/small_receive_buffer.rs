@@ -37,7 +37,7 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
     let by_time = if is_short { limited.max(told).min(bound) } else { 0.0 };
     // Acknowledgements that come evenly let it go on in steps too short to be waits.
     let is_paced = full >= LEAST_FULL && lasting(seen, largest) <= ONE_ROUND_TRIP;
-    let by_pace = if is_paced { full.min(bound) } else { 0.0 };
+    let by_pace = if is_paced { sending(seen).min(bound) } else { 0.0 };
     // A turn for every few segments keeps both ends busy: their work is what it costs.
     let by_count = if full >= LEAST_FULL && largest <= TINY { full * 0.5 } else { 0.0 };
     let share = by_time.max(by_pace).max(by_count);
@@ -57,6 +57,7 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
         figures: vec![
             Figure::new("largest window", float(largest), "B"),
             Figure::new("segments that filled it", float(counts.window_full), ""),
+            Figure::new("part of all segments that filled it", full * 100.0, "%"),
             Figure::new("round trip", round_trip, "ms"),
             Figure::new("limited by the window", limited.max(told).max(by_pace) * 100.0, "%"),
         ],
@@ -72,10 +73,15 @@ fn is_used_up_by_the_path(seen: &Seen<'_>, window: u64) -> bool {
 /// For how many round trips the window lasts at the rate of the transfer: a sender that never has more in
 /// flight than one window carries one in each round trip (Little's law).
 fn lasting(seen: &Seen<'_>, window: u64) -> f64 {
-    let elsewhere = seen.waited(Limit::Application) + seen.waited(Limit::Recovery);
-    let sending = seen.active.seconds() * (1.0 - elsewhere).max(0.0);
-    let lasts = float(window) * sending / float(seen.counts().new_bytes).max(1.0);
+    let time = seen.active.seconds() * sending(seen);
+    let lasts = float(window) * time / float(seen.counts().new_bytes).max(1.0);
     lasts / seen.round_trip.seconds()
+}
+
+/// Share of the time in which the sender had something new to send.
+fn sending(seen: &Seen<'_>) -> f64 {
+    let elsewhere = seen.waited(Limit::Application) + seen.waited(Limit::Recovery);
+    (1.0 - elsewhere).max(0.0)
 }
 
 /// Also in the second half.

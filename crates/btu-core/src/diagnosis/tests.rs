@@ -197,6 +197,7 @@ fn pausing(chance: &mut ChaCha12Rng) -> Model {
     Model { writes: writes.collect(), delay: millis(chance, 1, 5), ..Model::default() }
 }
 
+/// All that follows is lost too, also the probe for the tail.
 #[test]
 fn a_burst_that_ends_in_a_timeout() {
     named_at_sender("timeout", |chance| alone(burst_lost(chance)));

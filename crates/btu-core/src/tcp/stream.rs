@@ -312,6 +312,14 @@ impl Stream {
         total(self.waits.iter().filter(|wait| wait.limit == limit).map(|wait| wait.length()))
     }
 
+    /// Time between two others that the sender waited for something.
+    pub fn waited_between(&self, limit: Limit, from: Nanos, to: Nanos) -> Nanos {
+        let first = self.waits.partition_point(|wait| wait.to <= from);
+        let inside = self.waits[first..].iter().take_while(|wait| wait.from < to);
+        let wanted = inside.filter(|wait| wait.limit == limit);
+        total(wanted.map(|wait| wait.to.min(to).since(wait.from.max(from))))
+    }
+
     /// Time that a window below half of the largest one kept the sender back.
     pub fn squeezed(&self) -> Nanos {
         let squeezed = |wait: &&Wait| wait.limit == Limit::ReceiverWindow && wait.is_squeezed;
