@@ -153,15 +153,15 @@ fn resume(args: &RunArgs, dir: &Path, interrupt: &Interrupt) -> Result<Start, Fa
     same_placement(&stored.hosts, &here)?;
     sign::reopen(&journal);
     let torn = stored.torn.as_ref().map(set_aside);
-    if let Some(torn) = &torn {
-        output::message(torn);
-    }
     let kept = format!("{} records kept", stored.records.len());
     if stored.events.is_empty() {
         journal::note(&mut journal, EventRecord::STARTED, "a new run")?;
     }
-    let resumed: Vec<String> = std::iter::once(kept).chain(torn).collect();
+    let resumed: Vec<String> = std::iter::once(kept).chain(torn.clone()).collect();
     journal::note(&mut journal, EventRecord::RESUMED, &resumed.join("; "))?;
+    if let Some(torn) = &torn {
+        output::message(torn);
+    }
     let records = stored.records;
     Ok(Start::Ready(Box::new(Started { plan, journal, records, runner, loss })))
 }

@@ -1,5 +1,6 @@
 //! `btu run` and `btu report` where the disk, the journal, the rights or the reader fail.
 
+use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::fs::File;
@@ -67,6 +68,12 @@ fn measured(result: &Path) -> BTreeSet<String> {
     cells.map(|line| format!("{} {} {}", line["case"], line["activity"], line["pass"])).collect()
 }
 
+/// Names and contents of the files of a directory.
+fn files(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let paths = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    paths.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
+}
+
 fn resume(result: &Path) -> Output {
     btu().args(["run", "--quiet", "--resume"]).arg(result).output().unwrap()
 }
@@ -91,6 +98,30 @@ fn a_torn_last_line_is_set_aside_and_its_run_is_repeated() {
     let aside = std::fs::read(result.join("samples.torn")).unwrap();
     assert_eq!(aside.strip_suffix(b"\n").unwrap(), &bytes[last..last + 20]);
     assert_eq!(read_json(&result.join("result.json"))["complete"], true);
+    assert_eq!(measured(&result), cells);
+}
+
+/// Whoever tries it on another host first loses nothing: its run would be missing from a journal that says "finished".
+#[test]
+fn a_resume_that_is_refused_leaves_a_torn_line_for_the_right_one() {
+    needs!();
+    let (_folder, result) = stored();
+    let samples = result.join("samples.jsonl");
+    let (cells, bytes) = (measured(&result), std::fs::read(&samples).unwrap());
+    std::fs::write(&samples, &bytes[..bytes.len() - 9]).unwrap();
+    let hosts = std::fs::read_to_string(result.join("hosts.json")).unwrap();
+    let here: Value = serde_json::from_str(&hosts).unwrap();
+    let program = here["tool"]["hash"]["value"].as_str().unwrap();
+    std::fs::write(result.join("hosts.json"), hosts.replace(program, "another")).unwrap();
+    let before = files(&result);
+    let refused = resume(&result);
+    assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
+    assert!(said(&refused).contains("the program's hash was another"), "{}", said(&refused));
+    assert!(files(&result) == before, "a file changed");
+    std::fs::write(result.join("hosts.json"), hosts).unwrap();
+    let resumed = resume(&result);
+    assert!(resumed.status.success(), "{}", said(&resumed));
+    assert!(said(&resumed).contains("moved to samples.torn"), "{}", said(&resumed));
     assert_eq!(measured(&result), cells);
 }
 
