@@ -30,6 +30,7 @@ use crate::program::run_of;
 use crate::program::said;
 use crate::program::signal;
 use crate::program::wait_until;
+use crate::trust::verified;
 
 /// A plan of one cell and its baseline.
 fn short(passes: u32) -> Cells<'static> {
@@ -175,6 +176,54 @@ fn a_result_that_lacks_its_events_or_hosts_is_not_gone_on_with() {
         assert!(said.contains("hint: put the file back"), "{said}");
         std::fs::write(result.join(file), before).unwrap();
     }
+}
+
+/// Half of one matrix and half of another would be signed as one result.
+#[test]
+fn a_run_does_not_go_on_by_a_plan_that_was_changed_since() {
+    needs!();
+    let (_folder, result) = stored();
+    let [plan, samples] = ["plan.toml", "samples.jsonl"].map(|name| result.join(name));
+    let (text, whole) = (std::fs::read_to_string(&plan).unwrap(), std::fs::read(&samples).unwrap());
+    let other = text.replace("window = \"", "window = \"1");
+    assert!(other != text, "{text}");
+    for length in [whole.len() - 9, whole.len()] {
+        std::fs::write(&samples, &whole[..length]).unwrap();
+        std::fs::write(&plan, &other).unwrap();
+        let before = files(&result);
+        let refused = resume(&result);
+        let told = said(&refused);
+        assert_eq!(refused.status.code(), Some(2), "{told}");
+        for words in
+            ["plan.toml: not the plan that the measurement began with", "put the plan back"]
+        {
+            assert!(told.contains(words), "{told}");
+        }
+        assert!(files(&result) == before, "a file changed");
+        let (code, found) = verified(&result, &["--allow-unsigned"]);
+        let violations = found["violations"].to_string();
+        let named = violations.contains("not the plan that the measurement began with");
+        assert!(code == Some(1) && named, "{found:#}");
+        std::fs::write(&plan, &text).unwrap();
+        assert!(resume(&result).status.success());
+        std::fs::remove_file(result.join("manifest.json")).unwrap();
+        std::fs::remove_file(result.join("signatures.json")).unwrap();
+    }
+}
+
+/// An earlier program did not write down which plan it began with.
+#[test]
+fn a_run_that_does_not_know_its_plan_goes_on() {
+    needs!();
+    let (_folder, result) = stored();
+    let events = result.join("events.jsonl");
+    let text = std::fs::read_to_string(&events).unwrap();
+    let (before, after) = text.split_once("; plan.toml has BLAKE3 ").unwrap();
+    std::fs::write(&events, format!("{before}{}", &after[64..])).unwrap();
+    let samples = std::fs::read(result.join("samples.jsonl")).unwrap();
+    std::fs::write(result.join("samples.jsonl"), &samples[..samples.len() - 9]).unwrap();
+    let resumed = resume(&result);
+    assert!(resumed.status.success(), "{}", said(&resumed));
 }
 
 #[test]
