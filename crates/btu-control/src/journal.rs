@@ -1,12 +1,10 @@
 //! The result directory of a run: created once, appended to after each run, resumed after a crash.
 
+mod appended;
+
 use std::fs::File;
-use std::fs::OpenOptions;
 use std::io;
 use std::io::ErrorKind;
-use std::io::Read;
-use std::io::Seek;
-use std::io::SeekFrom;
 use std::io::Write;
 use std::path::Path;
 use std::path::PathBuf;
@@ -14,19 +12,20 @@ use std::path::PathBuf;
 use btu_core::disclosure::Disclosure;
 use btu_core::journal::EventRecord;
 use btu_core::journal::Record;
-use btu_core::journal::codec;
 use btu_core::journal::codec::CorruptedLine;
 use btu_core::journal::codec::StoredLine;
 use btu_core::journal::codec::TornLine;
 use btu_core::journal::file;
 use serde::Serialize;
 
+use appended::Appended;
+
 /// A result directory that this process writes to. Locked against a second writer.
 #[derive(Debug)]
 pub struct JournalDir {
     path: PathBuf,
-    samples: File,
-    events: File,
+    samples: Appended,
+    events: Appended,
 }
 
 /// What a resumed journal holds.
@@ -40,7 +39,7 @@ pub struct Stored<R = Record> {
     pub records: Vec<R>,
     /// The whole lines of `events.jsonl`.
     pub events: Vec<EventRecord>,
-    /// The torn last line, moved to `samples.torn`.
+    /// The torn last line: it goes to `samples.torn` before anything follows it.
     pub torn: Option<TornLine>,
 }
 
@@ -117,7 +116,7 @@ impl JournalDir {
     ) -> Result<Self, JournalError> {
         std::fs::create_dir_all(path).map_err(io_error("create", path))?;
         must_be_free(path)?;
-        let journal = Self::open(path)?;
+        let journal = Self::open(path, Appended::made)?;
         // Who waited for a lock that was given back meanwhile finds what came of it.
         must_be_free(path)?;
         let hosts = serde_json::to_vec_pretty(hosts).map_err(|cause| JournalError::Unreadable {
@@ -134,7 +133,8 @@ impl JournalDir {
         Ok(journal)
     }
 
-    /// Opens the directory of a run that did not come to its end.
+    /// Opens the directory of a run that did not come to its end. Nothing in it changes before something is written:
+    /// whoever finds that this host cannot go on with it leaves it as it was.
     ///
     /// # Errors
     /// It is no result directory, another process writes to it, or a line is corrupted.
@@ -144,14 +144,15 @@ impl JournalDir {
                 return Err(JournalError::NotAResult { path: path.to_owned(), file });
             }
         }
-        let mut journal = Self::open(path)?;
+        let mut journal = Self::open(path, Appended::as_it_is)?;
         let plan = read_text(&path.join(file::PLAN))?;
         let hosts =
             serde_json::from_str(&read_text(&path.join(file::HOSTS))?).map_err(|cause| {
                 JournalError::Unreadable { path: path.join(file::HOSTS), cause: cause.to_string() }
             })?;
-        let (records, torn) = mend(path, file::SAMPLES, &mut journal.samples)?;
-        let (events, _) = mend(path, file::EVENTS, &mut journal.events)?;
+        let samples = journal.samples.read()?;
+        let events = journal.events.read()?.records;
+        let (records, torn) = (samples.records, samples.torn);
         Ok((journal, Stored { plan, hosts, records, events, torn }))
     }
 
@@ -165,7 +166,7 @@ impl JournalDir {
     /// # Errors
     /// The disk refuses; the journal then ends with its last whole line.
     pub fn append<R: Serialize>(&mut self, record: &R) -> Result<(), JournalError> {
-        append(&mut self.samples, &self.path.join(file::SAMPLES), record)
+        self.samples.append(record)
     }
 
     /// Appends a record of which many come in a second: it outlives this process at once, and the
@@ -174,7 +175,7 @@ impl JournalDir {
     /// # Errors
     /// As [`JournalDir::append`].
     pub fn keep<R: Serialize>(&mut self, record: &R) -> Result<(), JournalError> {
-        write_line(&mut self.samples, &self.path.join(file::SAMPLES), record).map(drop)
+        self.samples.keep(record).map(drop)
     }
 
     /// Makes every record durable.
@@ -182,15 +183,19 @@ impl JournalDir {
     /// # Errors
     /// The disk refuses.
     pub fn sync(&mut self) -> Result<(), JournalError> {
-        self.samples.sync_data().map_err(io_error("write", &self.path.join(file::SAMPLES)))
+        self.samples.sync()
     }
 
-    /// Appends an event and makes it durable.
+    /// Appends an event and makes it durable. The first one of a resume comes before a torn sample is cut off: killed in
+    /// between, a journal that ended with "finished" would seem whole, and its run would be missing for good.
     ///
     /// # Errors
     /// As [`JournalDir::append`].
     pub fn note(&mut self, event: &EventRecord) -> Result<(), JournalError> {
-        append(&mut self.events, &self.path.join(file::EVENTS), event)
+        self.events.set_aside()?;
+        self.samples.set_aside()?;
+        self.events.append(event)?;
+        self.samples.mend()
     }
 
     /// Writes a whole file of the directory or of a folder in it: a new one beside it, then a rename.
@@ -201,17 +206,15 @@ impl JournalDir {
         write_whole(&self.path.join(name), content)
     }
 
-    fn open(path: &Path) -> Result<Self, JournalError> {
-        let samples = open_append(&path.join(file::SAMPLES))?;
-        match samples.try_lock() {
-            Ok(()) => {}
-            Err(std::fs::TryLockError::WouldBlock) => {
-                return Err(JournalError::Locked { path: path.to_owned() });
-            }
-            Err(std::fs::TryLockError::Error(cause)) => return Err(io_error("lock", path)(cause)),
+    fn open(
+        path: &Path,
+        open: fn(PathBuf) -> Result<Appended, JournalError>,
+    ) -> Result<Self, JournalError> {
+        let samples = open(path.join(file::SAMPLES))?;
+        if !samples.is_locked_by_us()? {
+            return Err(JournalError::Locked { path: path.to_owned() });
         }
-        let events = open_append(&path.join(file::EVENTS))?;
-        Ok(Self { path: path.to_owned(), samples, events })
+        Ok(Self { path: path.to_owned(), samples, events: open(path.join(file::EVENTS))? })
     }
 }
 
@@ -261,62 +264,6 @@ fn must_be_free(directory: &Path) -> Result<(), JournalError> {
     Err(JournalError::NotEmpty { path: directory.to_owned() })
 }
 
-/// One line, one write, then to the disk. What was written of a failed line is cut off again.
-fn append<R: Serialize>(file: &mut File, path: &Path, record: &R) -> Result<(), JournalError> {
-    let whole = write_line(file, path, record)?;
-    file.sync_data().map_err(|cause| {
-        drop(file.set_len(whole));
-        io_error("write", path)(cause)
-    })
-}
-
-/// One line, one write. Gives the length that the file had before.
-fn write_line<R: Serialize>(file: &mut File, path: &Path, record: &R) -> Result<u64, JournalError> {
-    let line = codec::line(record).map_err(|cause| JournalError::Unreadable {
-        path: path.to_owned(),
-        cause: cause.to_string(),
-    })?;
-    let whole = file.metadata().map_err(io_error("read", path))?.len();
-    let written = file.write_all(line.as_bytes()).map_err(|cause| {
-        drop(file.set_len(whole));
-        io_error("write", path)(cause)
-    });
-    written.map(|()| whole)
-}
-
-/// Reads a journal file and moves a torn last line to the file of torn ones beside it. It is safe
-/// there before it is cut off here: whoever is killed in between leaves it in both. Empty lines at the
-/// end are cut off, too: what is appended would make them empty lines in the middle.
-fn mend<R: StoredLine>(
-    dir: &Path,
-    name: &str,
-    file: &mut File,
-) -> Result<(Vec<R>, Option<TornLine>), JournalError> {
-    let path = dir.join(name);
-    let mut bytes = Vec::new();
-    file.seek(SeekFrom::Start(0))
-        .and_then(|_| file.read_to_end(&mut bytes))
-        .map_err(io_error("read", &path))?;
-    let lines = codec::read(name, &bytes)
-        .map_err(|source| JournalError::Corrupted { path: dir.to_owned(), source })?;
-    if let Some(torn) = &lines.torn {
-        set_aside(&path.with_extension(TORN), torn)?;
-    }
-    if lines.end < bytes.len() {
-        let whole = u64::try_from(lines.end).unwrap_or(u64::MAX);
-        file.set_len(whole).map_err(io_error("truncate", &path))?;
-    }
-    Ok((lines.records, lines.torn))
-}
-
-/// Keeps a torn line for whoever wants to look at it.
-fn set_aside(path: &Path, torn: &TornLine) -> Result<(), JournalError> {
-    let line = [&torn.bytes[..], b"\n"].concat();
-    let mut file = open_append(path)?;
-    let written = file.write_all(&line).and_then(|()| file.sync_data());
-    written.and_then(|()| sync_names(path)).map_err(io_error("write", path))
-}
-
 /// Makes the name of a file or directory durable, with those beside it: a file that outlives a loss of power without its name
 /// is gone. A file system that knows no such request keeps names as it likes.
 fn sync_names(path: &Path) -> io::Result<()> {
@@ -329,11 +276,6 @@ fn sync_names(path: &Path) -> io::Result<()> {
     }
 }
 
-fn open_append(path: &Path) -> Result<File, JournalError> {
-    let options = OpenOptions::new().create(true).append(true).read(true).clone();
-    options.open(path).map_err(io_error("open", path))
-}
-
 fn read_text(path: &Path) -> Result<String, JournalError> {
     std::fs::read_to_string(path).map_err(io_error("read", path))
 }
@@ -344,5 +286,3 @@ fn io_error(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> J
 
 /// What is written beside a file before it takes its name.
 const FRESH: [&str; 3] = [".plan.toml.new", ".plan.given.toml.new", ".hosts.json.new"];
-/// Ends the name of the file of torn lines: `samples.torn`, `events.torn`.
-const TORN: &str = "torn";

@@ -1,5 +1,7 @@
 //! A result's directory, read back into a journal.
 
+mod doubled;
+
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -38,7 +40,7 @@ pub enum OpenMode {
 pub struct Opened {
     /// The journal.
     pub journal: Journal,
-    /// What did not stop the reading: a torn last line, lines left out.
+    /// What did not stop the reading: a torn last line, lines left out, runs that stand there twice.
     pub warnings: Vec<Flag>,
     /// True where lines were left out.
     pub salvaged: bool,
@@ -118,7 +120,8 @@ pub fn open(directory: &Path, mode: OpenMode) -> Result<Opened, StoreError> {
 /// # Errors
 /// As [`open`].
 pub fn open_files(files: &ResultFiles, mode: OpenMode) -> Result<Opened, StoreError> {
-    let read = ReadLines::of(files, mode)?;
+    let mut read = ReadLines::of(files, mode)?;
+    read.warnings.extend(doubled::warnings(&read.samples));
     let (plan, hosts) = (plan(files)?, hosts(files)?);
     Ok(Opened {
         directory: files.origin().to_owned(),

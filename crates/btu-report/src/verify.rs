@@ -9,6 +9,9 @@ mod page;
 mod signatures;
 mod text;
 
+use btu_core::journal::EventRecord;
+use btu_core::journal::codec;
+use btu_core::journal::file;
 use btu_core::manifest;
 use btu_core::manifest::Manifest;
 use serde::Serialize;
@@ -78,6 +81,7 @@ pub fn verify(files: &ResultFiles, holds: &dyn Fn(&Claim<'_>) -> Option<String>)
         Recomputed::default()
     });
     violations.extend(recomputed.findings);
+    violations.extend(other_plan(files));
     let signed = signatures::check(files, manifest.as_ref(), recomputed.journal.as_ref(), holds);
     violations.extend(signed.findings);
     let others = files.others().iter();
@@ -158,6 +162,13 @@ fn as_in_manifest(files: &ResultFiles) -> (Option<Manifest>, Vec<Finding>) {
     let unknown = files.signed().filter(|(name, _)| !manifest.files.contains_key(*name));
     found.extend(unknown.map(|(name, _)| Finding::new("files", name, "not in the manifest")));
     (Some(manifest), found)
+}
+
+/// The plan, where it is not the one that the first sample was made by: it may be signed all the same.
+fn other_plan(files: &ResultFiles) -> Option<Finding> {
+    let events = codec::salvage::<EventRecord>(files.get(file::EVENTS)?).records;
+    let other = EventRecord::other_plan(&events, files.get(file::PLAN)?)?;
+    Some(Finding::new("files", file::PLAN, other))
 }
 
 fn redaction(manifest: &Manifest) -> Vec<String> {

@@ -147,6 +147,7 @@ impl Redacted {
             own.insert(name.to_owned(), lines(whole, &mut redactor));
             torn.extend((!rest.is_empty()).then(|| format!("torn line of {name} left out")));
         }
+        knows_its_plan(&mut own, files.get(file::PLAN).unwrap_or_default());
         let mut told = redactor.told();
         told.extend(torn);
         told.extend(note.map(|_| "the note left out".to_owned()));
@@ -183,6 +184,14 @@ impl Redacted {
         files.insert(SIGNATURES.to_owned(), signatures_json(&signatures).into_bytes());
         Ok(files)
     }
+}
+
+/// The start of a measurement knows its plan by a hash: where names were taken out of the plan, it gets that of the new one.
+fn knows_its_plan(own: &mut BTreeMap<String, Vec<u8>>, before: &[u8]) {
+    let hashes = [before, &own[file::PLAN]].map(hash);
+    let Some(events) = own.get_mut(file::EVENTS) else { return };
+    let [was, is] = hashes;
+    *events = String::from_utf8_lossy(events).replace(&was, &is).into_bytes();
 }
 
 /// What the roles measured has no names in it, so their signatures still hold.

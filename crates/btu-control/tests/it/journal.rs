@@ -1,11 +1,14 @@
 //! The result directory: created once, torn lines mended, corrupted ones refused.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
+use std::path::PathBuf;
 
 use btu_control::JournalDir;
 use btu_control::JournalError;
 use btu_core::disclosure::Disclosure;
+use btu_core::journal::EventRecord;
 use btu_core::journal::Record;
 use btu_core::sample::VerificationSample;
 
@@ -15,6 +18,24 @@ fn record(link: &str) -> Record {
 
 fn create(path: &Path) -> JournalDir {
     JournalDir::create(path, "edition = \"btu-26\"\n", None, &Disclosure::default()).unwrap()
+}
+
+fn event(name: &str) -> EventRecord {
+    EventRecord { at: "2026-11-21T12:00:00Z".into(), event: name.into(), detail: String::new() }
+}
+
+fn finished() -> EventRecord {
+    event(EventRecord::FINISHED)
+}
+
+fn resumed() -> EventRecord {
+    event(EventRecord::RESUMED)
+}
+
+/// Names and contents of the files of a directory.
+fn files(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let paths = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    paths.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
 }
 
 #[test]
@@ -73,13 +94,64 @@ fn a_torn_line_that_cannot_be_set_aside_stays_where_it_is() {
         drop(create(dir.path()));
         std::fs::write(dir.path().join(file), b"{\"kind\":\"ce").unwrap();
         std::fs::create_dir(dir.path().join(aside)).unwrap();
-        assert!(matches!(JournalDir::resume::<Record>(dir.path()), Err(JournalError::Io { .. })));
+        let note = || JournalDir::resume::<Record>(dir.path()).unwrap().0.note(&resumed());
+        let append = || JournalDir::resume::<Record>(dir.path()).unwrap().0.append(&record("a"));
+        assert!(matches!(note(), Err(JournalError::Io { .. })));
+        if file == "samples.jsonl" {
+            assert!(matches!(append(), Err(JournalError::Io { .. })));
+        }
         assert_eq!(std::fs::read(dir.path().join(file)).unwrap(), b"{\"kind\":\"ce");
         std::fs::remove_dir(dir.path().join(aside)).unwrap();
-        JournalDir::resume::<Record>(dir.path()).unwrap();
+        note().unwrap();
         assert_eq!(std::fs::read(dir.path().join(aside)).unwrap(), b"{\"kind\":\"ce\n");
-        assert_eq!(std::fs::read(dir.path().join(file)).unwrap(), b"");
+        let (_, stored) = JournalDir::resume::<Record>(dir.path()).unwrap();
+        assert_eq!((stored.records, stored.events, stored.torn), (vec![], vec![resumed()], None));
     }
+}
+
+/// Who finds that this host cannot go on with it drops it again.
+#[test]
+fn a_resume_that_writes_nothing_changes_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut journal = create(dir.path());
+    journal.note(&finished()).unwrap();
+    journal.append(&record("a")).unwrap();
+    drop(journal);
+    for (file, end) in [("samples.jsonl", "{\"kind\":\"ce"), ("events.jsonl", "\n{\"at\"")] {
+        let mut file =
+            std::fs::OpenOptions::new().append(true).open(dir.path().join(file)).unwrap();
+        file.write_all(end.as_bytes()).unwrap();
+    }
+    let before = files(dir.path());
+    for _ in 0..2 {
+        let (_, stored) = JournalDir::resume::<Record>(dir.path()).unwrap();
+        assert_eq!(
+            (stored.torn.as_ref().map(|t| t.number), stored.is_finished()),
+            (Some(2), false)
+        );
+        assert_eq!(files(dir.path()), before);
+    }
+    std::fs::remove_file(dir.path().join("events.jsonl")).unwrap();
+    drop(JournalDir::resume::<Record>(dir.path()).unwrap());
+    assert!(!dir.path().join("events.jsonl").exists());
+}
+
+/// Killed in between, a journal that ends with "finished" would seem whole without its last run.
+#[test]
+fn a_torn_sample_is_cut_off_only_once_an_event_tells_of_the_resume() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(create(dir.path()));
+    let [samples, events] = ["samples.jsonl", "events.jsonl"].map(|name| dir.path().join(name));
+    std::fs::write(&samples, "{\"kind\":\"ce").unwrap();
+    std::fs::remove_file(&events).unwrap();
+    let (mut journal, _) = JournalDir::resume::<Record>(dir.path()).unwrap();
+    std::fs::create_dir(&events).unwrap();
+    assert!(matches!(journal.note(&resumed()), Err(JournalError::Io { .. })));
+    assert_eq!(std::fs::read(&samples).unwrap(), b"{\"kind\":\"ce");
+    std::fs::remove_dir(&events).unwrap();
+    journal.note(&resumed()).unwrap();
+    assert_eq!(std::fs::read(&samples).unwrap(), b"");
+    assert_eq!(std::fs::read(dir.path().join("samples.torn")).unwrap(), b"{\"kind\":\"ce\n");
 }
 
 #[test]

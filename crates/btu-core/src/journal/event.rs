@@ -3,6 +3,8 @@
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::manifest::hash;
+
 /// One line of `events.jsonl`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EventRecord {
@@ -38,6 +40,30 @@ impl EventRecord {
 
     /// What cuts a measurement short.
     pub const CUTS: [&str; 2] = [Self::AGENT_LOST, Self::INTERRUPTED];
+
+    /// What [`Self::STARTED`] says of a measurement with this plan: whoever goes on with it, or reads it, knows the plan
+    /// again that its first sample was made by.
+    pub fn of_plan(what: &str, plan: &str) -> String {
+        format!("{what}{OF_PLAN}{}", hash(plan.as_bytes()))
+    }
+
+    /// The hash of the plan with which these events began; `None` where an earlier program did not say.
+    pub fn plan_hash(events: &[Self]) -> Option<&str> {
+        let first = events.iter().find(|one| one.event == Self::STARTED)?;
+        let (_, hash) = first.detail.rsplit_once(OF_PLAN)?;
+        Some(hash)
+    }
+
+    /// What is wrong with a plan that is not the one with which these events began.
+    pub fn other_plan(events: &[Self], plan: &[u8]) -> Option<String> {
+        let (was, is) = (Self::plan_hash(events)?, hash(plan));
+        let brief = |hash: &str| hash.chars().take(16).collect::<String>();
+        let said = || {
+            let (was, is) = (brief(was), brief(&is));
+            format!("not the plan that the measurement began with: BLAKE3 was {was} and is {is}")
+        };
+        (was != is).then(said)
+    }
 
     /// When what these events tell of began.
     pub fn started_at(events: &[Self]) -> Option<&str> {
@@ -77,9 +103,25 @@ impl EventRecord {
     }
 }
 
+/// Stands before the hash of the plan in what a start says.
+const OF_PLAN: &str = "; plan.toml has BLAKE3 ";
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_measurement_knows_its_plan_again_and_an_earlier_program_said_nothing_of_it() {
+        let begun = |detail: String| {
+            let (at, event) = (String::new(), EventRecord::STARTED.to_owned());
+            [EventRecord { at, event, detail }]
+        };
+        let events = begun(EventRecord::of_plan("a new run", "seed = 1\n"));
+        assert_eq!(EventRecord::other_plan(&events, b"seed = 1\n"), None);
+        let other = EventRecord::other_plan(&events, b"seed = 2\n").unwrap();
+        assert!(other.contains("BLAKE3 was ") && other.contains(" and is "), "{other}");
+        assert_eq!(EventRecord::other_plan(&begun("a new run".to_owned()), b"seed = 2\n"), None);
+    }
 
     #[test]
     fn the_last_event_of_a_life_says_whether_it_is_over() {

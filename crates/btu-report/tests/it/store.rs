@@ -96,6 +96,24 @@ fn a_torn_last_line_is_a_warning() {
 }
 
 #[test]
+fn a_run_that_stands_there_twice_is_a_warning() {
+    let directory = stored();
+    let mut bytes = samples(&directory);
+    let line = bytes.split_inclusive(|byte| *byte == b'\n').find(|line| line.starts_with(CELL));
+    let line = line.unwrap().to_vec();
+    bytes.extend([&line[..], &line].concat());
+    write(&directory, "samples.jsonl", &bytes);
+    let opened = open(directory.path(), OpenMode::Strict).unwrap();
+    assert_eq!(opened.warnings.len(), 1, "{:?}", opened.warnings);
+    let detail = &opened.warnings[0].detail;
+    let rest = ", pass 1, attempt 1: there more than once; btu verify checks every line";
+    assert!(detail.starts_with("samples.jsonl: ") && detail.ends_with(rest), "{detail}");
+    let (figures, text) = told(&directory, OpenMode::Strict);
+    assert_eq!(remark(&figures, "doubled-line"), detail);
+    assert!(text.contains(&format!("doubled-line: {detail}")), "{text}");
+}
+
+#[test]
 fn a_corrupted_line_is_an_error_that_counts_what_follows() {
     let directory = stored();
     let mut bytes = samples(&directory);
@@ -137,3 +155,6 @@ fn a_missing_file_is_named() {
     let error = printed(&error);
     assert!(error.starts_with("read ") && error.contains("hosts.json: No such file"), "{error}");
 }
+
+/// How the line of a cell begins.
+const CELL: &[u8] = b"{\"kind\":\"cell\"";

@@ -6,6 +6,7 @@ use std::path::Path;
 use btu_core::analysis::analyse;
 use btu_core::cell::Role;
 use btu_core::disclosure::Fact;
+use btu_core::journal::EventRecord;
 use btu_core::journal::Journal;
 use btu_core::journal::Record;
 use btu_core::journal::codec;
@@ -230,6 +231,22 @@ fn each_change_by_hand_is_named() {
         let found = verified(files);
         assert!(!found.valid && said(&found).contains(place), "{file}: {}", said(&found));
     }
+}
+
+/// Signed after it was changed: the manifest has it as it is.
+#[test]
+fn a_plan_that_was_changed_after_the_first_sample_is_found_behind_new_hashes() {
+    let with = |plan: &str| {
+        let mut journal = journal();
+        let start = journal.events.iter_mut().find(|one| one.event == EventRecord::STARTED);
+        start.unwrap().detail = EventRecord::of_plan("a new run", plan);
+        verified(signed(&journal, ONE))
+    };
+    let plan = journal().plan.to_toml();
+    assert!(with(&plan).valid, "{}", said(&with(&plan)));
+    let found = with(&plan.replace("seed = 42", "seed = 41"));
+    let why = "files: plan.toml: not the plan that the measurement began with: BLAKE3 was ";
+    assert!(!found.valid && said(&found).contains(why), "{}", said(&found));
 }
 
 #[test]

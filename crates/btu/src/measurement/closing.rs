@@ -17,6 +17,7 @@ use crate::exit::Failure;
 use crate::measurement::Interrupt;
 use crate::measurement::journal::journal_failure;
 use crate::measurement::journal::note;
+use crate::measurement::journal::reopened;
 use crate::output;
 use crate::report::warn;
 use crate::sign;
@@ -183,7 +184,7 @@ const FOLLOWED: &str = "each report follows these packets again";
 
 /// The journal in this directory, where its measurement came to its end: nothing is left to be measured.
 pub(crate) fn finished<L: StoredLine>(directory: &Path) -> Result<Option<JournalDir>, Failure> {
-    let (journal, stored) = JournalDir::resume::<L>(directory).map_err(journal_failure)?;
+    let (journal, stored) = reopened::<L>(directory)?;
     Ok(stored.is_finished().then_some(journal))
 }
 

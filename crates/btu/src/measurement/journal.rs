@@ -31,7 +31,7 @@ pub(crate) fn begin(
     hosts: &Disclosure,
 ) -> Result<JournalDir, Failure> {
     let mut journal = created(named, default, |out| JournalDir::create(out, plan, None, hosts))?;
-    note(&mut journal, EventRecord::STARTED, "a new measurement")?;
+    begun(&mut journal, "a new measurement", plan)?;
     Ok(journal)
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn go_on<L: StoredLine>(
     directory: &Path,
     here: &Disclosure,
 ) -> Result<(JournalDir, Vec<L>), Failure> {
-    let (mut journal, stored) = JournalDir::resume::<L>(directory).map_err(journal_failure)?;
+    let (mut journal, stored) = reopened::<L>(directory)?;
     has_begun(directory, &stored)?;
     same_host(&stored.hosts, here)?;
     same_settings(&stored.hosts, here)?;
@@ -59,6 +59,20 @@ pub(crate) fn go_on<L: StoredLine>(
     let kept = format!("{} kept", several(stored.records.len(), "line"));
     note(&mut journal, EventRecord::RESUMED, &kept)?;
     Ok((journal, stored.records))
+}
+
+/// The journal in this directory, with the plan that it began with: half of a matrix and half of another is no result.
+pub(crate) fn reopened<L: StoredLine>(
+    directory: &Path,
+) -> Result<(JournalDir, Stored<L>), Failure> {
+    let (journal, stored) = JournalDir::resume::<L>(directory).map_err(journal_failure)?;
+    match EventRecord::other_plan(&stored.events, stored.plan.as_bytes()) {
+        None => Ok((journal, stored)),
+        Some(other) => {
+            let cause = anyhow!("{}: {other}", directory.join(file::PLAN).display());
+            Err(Failure::usage(cause).hint(OTHER_PLAN))
+        }
+    }
 }
 
 /// The first event comes before the first sample: without one nothing says when the samples were made.
@@ -71,6 +85,11 @@ pub(crate) fn has_begun<L>(directory: &Path, stored: &Stored<L>) -> Result<(), F
     let (events, lines) = (events.display(), several(lines, "line"));
     let cause = anyhow!("{events}: nothing is in it, but {} has {lines}", file::SAMPLES);
     Err(Failure::usage(cause).hint(PUT_BACK))
+}
+
+/// Notes that what this plan asks for begins.
+pub(crate) fn begun(journal: &mut JournalDir, what: &str, plan: &str) -> Result<(), Failure> {
+    note(journal, EventRecord::STARTED, &EventRecord::of_plan(what, plan))
 }
 
 /// Appends an event of the run as a whole.
@@ -118,6 +137,8 @@ const CLOSED: &str = "btu report shows what is there; to go on, make the directo
      or copy it to where it is";
 /// What can be done where a file of a result is gone.
 pub(crate) const PUT_BACK: &str = "put the file back; or start a new one, without --resume";
+const OTHER_PLAN: &str = "put the plan back as it was; what another plan asks for is a new measurement: start it \
+     without --resume, with --plan and the changed file, in another --out";
 const ANOTHER_OUT: &str = "name another directory with --out";
 const BEING_WRITTEN: &str = "wait until that one has ended, or end it, then go on with --resume; \
      a new measurement takes another directory with --out";

@@ -79,10 +79,11 @@ fn fresh(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
     let directory = activities::directory(args, &plan, None)?;
     let Made { runner, loss } = make(args, &mut plan, directory, &mut hosts, (interrupt, None))?;
     let default = || place::default_out(&plan, SystemTime::now());
+    let text = plan.to_toml();
     let mut journal = journal::created(args.out.as_deref(), default, |out| {
-        JournalDir::create(out, &plan.to_toml(), given.as_deref(), &hosts)
+        JournalDir::create(out, &text, given.as_deref(), &hosts)
     })?;
-    journal::note(&mut journal, EventRecord::STARTED, "a new run")?;
+    journal::begun(&mut journal, NEW, &text)?;
     Ok(Started { plan, journal, records: Vec::new(), runner, loss })
 }
 
@@ -136,7 +137,7 @@ fn resume(args: &RunArgs, dir: &Path, interrupt: &Interrupt) -> Result<Start, Fa
     let mut plan = stored_plan(dir)?;
     args.fits(&plan)?;
     let mut here = disclosure(args);
-    let (mut journal, stored) = JournalDir::resume(dir).map_err(journal::journal_failure)?;
+    let (mut journal, stored) = journal::reopened(dir)?;
     journal::has_begun(dir, &stored)?;
     // What is signed is only shown: any host and any build can do that.
     if !(stored.is_finished() && sign::is_signed(&journal)) {
@@ -153,15 +154,15 @@ fn resume(args: &RunArgs, dir: &Path, interrupt: &Interrupt) -> Result<Start, Fa
     same_placement(&stored.hosts, &here)?;
     sign::reopen(&journal);
     let torn = stored.torn.as_ref().map(set_aside);
+    let kept = format!("{} records kept", stored.records.len());
+    if stored.events.is_empty() {
+        journal::begun(&mut journal, NEW, &stored.plan)?;
+    }
+    let resumed: Vec<String> = std::iter::once(kept).chain(torn.clone()).collect();
+    journal::note(&mut journal, EventRecord::RESUMED, &resumed.join("; "))?;
     if let Some(torn) = &torn {
         output::message(torn);
     }
-    let kept = format!("{} records kept", stored.records.len());
-    if stored.events.is_empty() {
-        journal::note(&mut journal, EventRecord::STARTED, "a new run")?;
-    }
-    let resumed: Vec<String> = std::iter::once(kept).chain(torn).collect();
-    journal::note(&mut journal, EventRecord::RESUMED, &resumed.join("; "))?;
     let records = stored.records;
     Ok(Start::Ready(Box::new(Started { plan, journal, records, runner, loss })))
 }
@@ -193,6 +194,9 @@ pub(super) fn stored_plan(dir: &Path) -> Result<Plan, Failure> {
         None => refused,
     })
 }
+
+/// What begins.
+const NEW: &str = "a new run";
 
 /// What to do with a directory that has no plan.
 fn no_plan(dir: &Path) -> &'static str {

@@ -1,5 +1,6 @@
 //! `btu run` and `btu report` where the disk, the journal, the rights or the reader fail.
 
+use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::fs::File;
@@ -29,6 +30,7 @@ use crate::program::run_of;
 use crate::program::said;
 use crate::program::signal;
 use crate::program::wait_until;
+use crate::trust::verified;
 
 /// A plan of one cell and its baseline.
 fn short(passes: u32) -> Cells<'static> {
@@ -67,6 +69,12 @@ fn measured(result: &Path) -> BTreeSet<String> {
     cells.map(|line| format!("{} {} {}", line["case"], line["activity"], line["pass"])).collect()
 }
 
+/// Names and contents of the files of a directory.
+fn files(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let paths = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    paths.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
+}
+
 fn resume(result: &Path) -> Output {
     btu().args(["run", "--quiet", "--resume"]).arg(result).output().unwrap()
 }
@@ -91,6 +99,30 @@ fn a_torn_last_line_is_set_aside_and_its_run_is_repeated() {
     let aside = std::fs::read(result.join("samples.torn")).unwrap();
     assert_eq!(aside.strip_suffix(b"\n").unwrap(), &bytes[last..last + 20]);
     assert_eq!(read_json(&result.join("result.json"))["complete"], true);
+    assert_eq!(measured(&result), cells);
+}
+
+/// Whoever tries it on another host first loses nothing: its run would be missing from a journal that says "finished".
+#[test]
+fn a_resume_that_is_refused_leaves_a_torn_line_for_the_right_one() {
+    needs!();
+    let (_folder, result) = stored();
+    let samples = result.join("samples.jsonl");
+    let (cells, bytes) = (measured(&result), std::fs::read(&samples).unwrap());
+    std::fs::write(&samples, &bytes[..bytes.len() - 9]).unwrap();
+    let hosts = std::fs::read_to_string(result.join("hosts.json")).unwrap();
+    let here: Value = serde_json::from_str(&hosts).unwrap();
+    let program = here["tool"]["hash"]["value"].as_str().unwrap();
+    std::fs::write(result.join("hosts.json"), hosts.replace(program, "another")).unwrap();
+    let before = files(&result);
+    let refused = resume(&result);
+    assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
+    assert!(said(&refused).contains("the program's hash was another"), "{}", said(&refused));
+    assert!(files(&result) == before, "a file changed");
+    std::fs::write(result.join("hosts.json"), hosts).unwrap();
+    let resumed = resume(&result);
+    assert!(resumed.status.success(), "{}", said(&resumed));
+    assert!(said(&resumed).contains("moved to samples.torn"), "{}", said(&resumed));
     assert_eq!(measured(&result), cells);
 }
 
@@ -144,6 +176,54 @@ fn a_result_that_lacks_its_events_or_hosts_is_not_gone_on_with() {
         assert!(said.contains("hint: put the file back"), "{said}");
         std::fs::write(result.join(file), before).unwrap();
     }
+}
+
+/// Half of one matrix and half of another would be signed as one result.
+#[test]
+fn a_run_does_not_go_on_by_a_plan_that_was_changed_since() {
+    needs!();
+    let (_folder, result) = stored();
+    let [plan, samples] = ["plan.toml", "samples.jsonl"].map(|name| result.join(name));
+    let (text, whole) = (std::fs::read_to_string(&plan).unwrap(), std::fs::read(&samples).unwrap());
+    let other = text.replace("window = \"", "window = \"1");
+    assert!(other != text, "{text}");
+    for length in [whole.len() - 9, whole.len()] {
+        std::fs::write(&samples, &whole[..length]).unwrap();
+        std::fs::write(&plan, &other).unwrap();
+        let before = files(&result);
+        let refused = resume(&result);
+        let told = said(&refused);
+        assert_eq!(refused.status.code(), Some(2), "{told}");
+        for words in
+            ["plan.toml: not the plan that the measurement began with", "put the plan back"]
+        {
+            assert!(told.contains(words), "{told}");
+        }
+        assert!(files(&result) == before, "a file changed");
+        let (code, found) = verified(&result, &["--allow-unsigned"]);
+        let violations = found["violations"].to_string();
+        let named = violations.contains("not the plan that the measurement began with");
+        assert!(code == Some(1) && named, "{found:#}");
+        std::fs::write(&plan, &text).unwrap();
+        assert!(resume(&result).status.success());
+        std::fs::remove_file(result.join("manifest.json")).unwrap();
+        std::fs::remove_file(result.join("signatures.json")).unwrap();
+    }
+}
+
+/// An earlier program did not write down which plan it began with.
+#[test]
+fn a_run_that_does_not_know_its_plan_goes_on() {
+    needs!();
+    let (_folder, result) = stored();
+    let events = result.join("events.jsonl");
+    let text = std::fs::read_to_string(&events).unwrap();
+    let (before, after) = text.split_once("; plan.toml has BLAKE3 ").unwrap();
+    std::fs::write(&events, format!("{before}{}", &after[64..])).unwrap();
+    let samples = std::fs::read(result.join("samples.jsonl")).unwrap();
+    std::fs::write(result.join("samples.jsonl"), &samples[..samples.len() - 9]).unwrap();
+    let resumed = resume(&result);
+    assert!(resumed.status.success(), "{}", said(&resumed));
 }
 
 #[test]

@@ -173,6 +173,31 @@ const OTHERS: [&[&str]; 2] = [
 ];
 
 #[test]
+fn ping_pong_and_traffic_do_not_go_on_by_another_plan_either() {
+    needs!();
+    let measured: [&[&str]; 2] = [
+        &["pingpong", "tcp", "--sizes", "8B,64B", "--point-time", "50ms", "--chasms", "off"],
+        &["traffic", "sweep", "sessions", "--values", "1", "--time", "200ms", "--passes", "1"],
+    ];
+    for measured in measured {
+        let dir = tempfile::tempdir().unwrap();
+        let mut first = btu();
+        first.current_dir(dir.path()).args(measured).args(["--quiet", "--out", "result"]);
+        let ended = first.output().unwrap();
+        assert_eq!(ended.status.code(), Some(0), "{}", said(&ended));
+        let plan = dir.path().join("result/plan.toml");
+        let text = fs::read_to_string(&plan).unwrap();
+        fs::write(&plan, format!("{text}# of mine\n")).unwrap();
+        let mut rest = btu();
+        rest.current_dir(dir.path()).args([measured[0], "--quiet", "--resume", "result"]);
+        let refused = rest.output().unwrap();
+        assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
+        let why = "result/plan.toml: not the plan that the measurement began with";
+        assert!(said(&refused).contains(why), "{}", said(&refused));
+    }
+}
+
+#[test]
 fn ping_pong_and_traffic_do_not_go_on_on_other_cpus_either() {
     needs!("taskset");
     if btu_sys::cpu::allowed().unwrap().len() < 2 {
