@@ -17,9 +17,11 @@ use btu_core::pingpong::sizes::LARGEST;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::EngineError;
+use btu_engine::is_of_threads;
 use btu_engine::pingpong::Sessions;
 use btu_engine::pingpong::transport;
 use btu_sys::clock;
+use btu_sys::limit;
 
 use super::import;
 use super::options::PingPongArgs;
@@ -28,8 +30,8 @@ use super::path::Hosts;
 use super::planning;
 use super::progress::Progress;
 use super::room;
+use crate::exit;
 use crate::exit::Failure;
-use crate::exit::OF_THREADS;
 use crate::measurement::Interrupt;
 use crate::measurement::facts;
 use crate::measurement::journal;
@@ -159,8 +161,8 @@ fn largest(configuration: &Configuration) -> Bytes {
 }
 
 fn not_there(name: &str, cause: &EngineError) -> Failure {
-    let hint = if cause.is_of_threads() {
-        OF_THREADS
+    let hint = if is_of_threads(cause) {
+        exit::against_no_thread(limit::address_space())
     } else {
         "btu pingpong all leaves out what this machine does not have; btu doctor tells more"
     };
