@@ -2,6 +2,7 @@
 
 use btu_core::words::sentence;
 use std::any::Any;
+use std::error::Error;
 use std::io;
 use std::path::PathBuf;
 
@@ -98,13 +99,24 @@ impl EngineError {
         }
     }
 
-    /// True where a limit keeps threads from starting: nothing that was measured is to blame.
-    pub fn is_of_threads(&self) -> bool {
-        matches!(self, Self::Thread { .. } | Self::Namespace(NamespaceError::Thread(_)))
-    }
-
     /// The error and its causes on one line, for records that keep text.
     pub fn sentence(&self) -> String {
         sentence(self)
     }
+}
+
+/// True where a limit keeps threads from starting: nothing that was measured is to blame. Also inside of an error of
+/// I/O, which does not show itself in a chain of causes.
+pub fn is_of_threads(cause: &(dyn Error + 'static)) -> bool {
+    let inner = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+    let inner = inner.map(|inner| inner as &(dyn Error + 'static));
+    [Some(cause), inner].into_iter().flatten().any(names_a_thread)
+}
+
+fn names_a_thread(cause: &(dyn Error + 'static)) -> bool {
+    let of_engine = matches!(
+        cause.downcast_ref(),
+        Some(EngineError::Thread { .. } | EngineError::Namespace(NamespaceError::Thread(_)))
+    );
+    of_engine || matches!(cause.downcast_ref(), Some(NamespaceError::Thread(_)))
 }

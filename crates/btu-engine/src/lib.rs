@@ -41,6 +41,7 @@ pub mod traffic;
 pub mod transport;
 
 pub use error::EngineError;
+pub use error::is_of_threads;
 pub use options::socket_options;
 pub use place::Party;
 pub use place::Place;

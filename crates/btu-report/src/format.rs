@@ -17,7 +17,9 @@ use crate::comparison::ComparisonDocument;
 use crate::document::Document;
 use crate::ranking::Ranking;
 
+pub use text::UNBROKEN_SPACE;
 pub use text::hanging;
+pub use text::hanging_whole;
 pub use text::headline_text;
 
 pub(crate) use html::page;

@@ -30,6 +30,12 @@ pub fn monotonic_ns() -> u64 {
     now_ns(ClockId::CLOCK_MONOTONIC)
 }
 
+/// The step of that clock or the cost of reading it, whichever is larger: the smallest difference of two readings in a
+/// row that is none. `None` where the clock stands still.
+pub fn step_ns() -> Option<u64> {
+    step_of(monotonic_ns)
+}
+
 /// Nanoseconds since 1970, UTC: for time stamps that people read, and to notice clock steps.
 #[inline]
 pub fn realtime_ns() -> u64 {
@@ -89,6 +95,17 @@ pub fn spin_until(deadline_ns: u64) {
     }
 }
 
+/// Readings go on beyond the first ones where the clock has not moved in these: it may step as seldom as the timer ticks.
+fn step_of(mut read: impl FnMut() -> u64) -> Option<u64> {
+    let mut last = read();
+    let mut moved = || {
+        let now = read();
+        now.saturating_sub(std::mem::replace(&mut last, now))
+    };
+    let steps = (0..READINGS).map(|_| moved()).filter(|step| *step > 0);
+    steps.min().or_else(|| (0..MOST_READINGS).map(|_| moved()).find(|step| *step > 0))
+}
+
 /// The time on one clock; zero where the clock does not exist, which Linux rules out for these.
 #[inline]
 pub(crate) fn now_ns(clock: ClockId) -> u64 {
@@ -96,9 +113,25 @@ pub(crate) fn now_ns(clock: ClockId) -> u64 {
     u64::try_from(now).unwrap_or(0)
 }
 
+const READINGS: u32 = 10_000;
+/// Longer than the ten milliseconds of the slowest timer tick, as fast as a clock is read.
+const MOST_READINGS: u32 = 1_000_000;
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_step_of_a_clock_is_found_also_where_it_moves_seldom() {
+        let mut reading = 0_u64;
+        let coarse = || {
+            reading += 1;
+            reading / 25_000 * 4_000_000
+        };
+        assert_eq!(step_of(coarse), Some(4_000_000));
+        assert_eq!(step_of(|| 7), None);
+        assert!(step_ns().is_some_and(|step| step > 0));
+    }
 
     #[test]
     fn the_monotonic_clock_never_goes_back() {

@@ -31,9 +31,9 @@ fn path(name: &str) -> PathBuf {
 }
 
 const SET: &str = "set sysctl";
-/// What a reader can do where no setting can be written.
-pub const WRITABLE: &str = "make /proc/sys writable: as root, mount -o remount,rw /proc/sys; \
-    for a container, start it with --security-opt systempaths=unconfined, or with --privileged";
+/// What a reader can do where no setting can be written, commands between backticks.
+pub const WRITABLE: &str = "make /proc/sys writable: as root by `mount -o remount,rw /proc/sys` or, \
+    for a container, by starting it with `--security-opt systempaths=unconfined` or with --privileged";
 
 #[cfg(test)]
 mod tests {

@@ -1,13 +1,13 @@
 //! How the program ends: the one table of exit codes, and failures that carry theirs.
 
-use std::error::Error;
 use std::io;
 use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use btu_core::words::shell_word;
+use btu_engine::is_of_threads;
 use btu_report::StoreError;
-use btu_sys::namespace::NamespaceError;
+use btu_sys::limit;
 use btu_sys::sysctl;
 
 use crate::measurement::place;
@@ -101,8 +101,8 @@ impl Failure {
             }
             _ => None,
         };
-        let general =
-            if self.cause.chain().any(is_of_threads) { Some(OF_THREADS) } else { general };
+        let of_threads = || against_no_thread(limit::address_space());
+        let general = self.cause.chain().any(is_of_threads).then(of_threads).or(general);
         self.hint.as_deref().or_else(|| setting.and_then(sysctl::remedy)).or(general)
     }
 
@@ -113,12 +113,9 @@ impl Failure {
     }
 }
 
-/// True where a namespace has no thread to be entered by, also inside of an error of I/O, which does not show itself in a
-/// chain of causes.
-fn is_of_threads(cause: &(dyn Error + 'static)) -> bool {
-    let inner = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-    let place = cause.downcast_ref().or_else(|| inner?.downcast_ref());
-    matches!(place, Some(NamespaceError::Thread(_)))
+/// What helps where no thread starts: `address_space` is what limits its stack, where something does.
+pub(crate) fn against_no_thread(address_space: Option<u64>) -> &'static str {
+    if address_space.is_some() { OF_THREADS_OR_SPACE } else { OF_THREADS }
 }
 
 impl From<StoreError> for Failure {
@@ -133,19 +130,26 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// What helps where no thread starts.
-pub(crate) const OF_THREADS: &str = "allow this user more threads, those of all other programs of the user counted: \
+const OF_THREADS: &str = "allow this user more threads, those of all other programs of the user counted: \
      ulimit -u 4096, or more; a container has --pids-limit, a service TasksMax=";
+const OF_THREADS_OR_SPACE: &str = "allow this program more address space: ulimit -v unlimited, a service has LimitAS=; or \
+     this user more threads, those of all other programs of the user counted: ulimit -u 4096, or more; \
+     a container has --pids-limit, a service TasksMax=";
+
 /// `asm-generic/errno-base.h`
 const EACCES: i32 = 13;
 const EMFILE: i32 = 24;
 
 #[cfg(test)]
 mod tests {
+    use btu_engine::EngineError;
+    use btu_sys::namespace::NamespaceError;
+
     use super::*;
 
     /// `asm-generic/errno-base.h`
     const EISDIR: i32 = 21;
+    const EAGAIN: i32 = 11;
 
     #[test]
     fn what_the_kernel_lacks_has_its_remedy_below_what_the_failure_says_itself() {
@@ -153,10 +157,31 @@ mod tests {
         assert!(failure(EMFILE).remedy().is_some_and(|remedy| remedy.contains("ulimit -n")));
         assert!(failure(EACCES).remedy().is_some_and(|remedy| remedy.contains("this user")));
         assert!(failure(EISDIR).remedy().is_some_and(|remedy| remedy.contains("name a file")));
-        let no_thread = NamespaceError::Thread(io::Error::from_raw_os_error(11));
-        let no_thread = Failure::environment(io::Error::other(no_thread));
-        assert!(no_thread.remedy().is_some_and(|remedy| remedy.contains("ulimit -u")));
         assert_eq!(failure(EMFILE).hint("name another").remedy(), Some("name another"));
         assert_eq!(Failure::environment(io::Error::other("so")).remedy(), None);
+    }
+
+    #[test]
+    fn where_no_thread_starts_every_error_of_it_has_the_remedy() {
+        let refused = || io::Error::from_raw_os_error(EAGAIN);
+        let of_engine = || EngineError::Thread { name: "one".to_owned(), source: refused() };
+        for no_thread in [
+            Failure::environment(NamespaceError::Thread(refused())),
+            Failure::environment(io::Error::other(NamespaceError::Thread(refused()))),
+            Failure::environment(EngineError::Namespace(NamespaceError::Thread(refused()))),
+            Failure::environment(of_engine()),
+            Failure::environment(anyhow::Error::new(of_engine()).context("measure")),
+            Failure::environment(io::Error::other(of_engine())),
+        ] {
+            let told = no_thread.remedy().unwrap_or_default();
+            assert!(told.contains("ulimit -u"), "{:#}: {told:?}", no_thread.cause);
+        }
+    }
+
+    #[test]
+    fn the_remedy_names_the_limit_of_address_space_where_there_is_one() {
+        assert!(!against_no_thread(None).contains("ulimit -v"));
+        let told = against_no_thread(Some(1 << 30));
+        assert!(told.contains("ulimit -v unlimited") && told.contains("ulimit -u 4096"), "{told}");
     }
 }

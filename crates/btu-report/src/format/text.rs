@@ -224,9 +224,27 @@ fn indented(text: &str) -> String {
 /// The text broken into lines of 80 columns; those after the first stand below the end of `lead`.
 pub fn hanging(lead: &str, text: &str) -> String {
     let indent = lead.chars().count();
+    broken(lead, words(text).flat_map(|word| pieces(word, indent)))
+}
+
+/// The same, but a word that is longer than its line stays whole, and so does what [`UNBROKEN_SPACE`] holds together,
+/// with plain spaces then: paths and commands that people paste.
+pub fn hanging_whole(lead: &str, text: &str) -> String {
+    broken(lead, words(text).map(str::to_owned)).replace(UNBROKEN_SPACE, " ")
+}
+
+/// Where [`hanging_whole`] ends no line.
+pub const UNBROKEN_SPACE: &str = "\u{a0}";
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(' ').filter(|word| !word.is_empty())
+}
+
+fn broken(lead: &str, words: impl Iterator<Item = String>) -> String {
+    let indent = lead.chars().count();
     let mut out = lead.to_owned();
     let mut used = indent;
-    for word in text.split(' ').filter(|word| !word.is_empty()).flat_map(|w| pieces(w, indent)) {
+    for word in words {
         let length = word.chars().count();
         if used > indent && used + 1 + length > WIDTH {
             out += "\n";
@@ -284,5 +302,14 @@ mod tests {
     #[test]
     fn a_word_longer_than_the_line_is_cut() {
         assert!(hanging("", &"x".repeat(200)).lines().all(|line| line.len() <= WIDTH));
+    }
+
+    #[test]
+    fn where_it_is_to_stay_whole_no_word_is_cut_and_no_unbroken_space_ends_a_line() {
+        let long = "x".repeat(200);
+        let held = ["tool", "--option", "operand"].join(UNBROKEN_SPACE);
+        let text = hanging_whole("* ", &format!("{} {held} {long} end", "word ".repeat(14)));
+        let lines: Vec<&str> = text.lines().map(str::trim).collect();
+        assert_eq!(lines[1..], ["tool --option operand", &long, "end"]);
     }
 }

@@ -45,18 +45,18 @@ impl Refusal {
         }
     }
 
-    /// What a reader can do about it.
+    /// What a reader can do about it, commands between backticks.
     pub fn remedy(self) -> &'static str {
         match self {
             Self::AppArmor => {
-                "as root: sysctl kernel.apparmor_restrict_unprivileged_userns=0, \
+                "as root: `sysctl kernel.apparmor_restrict_unprivileged_userns=0` \
                  or an AppArmor profile with \"userns,\" for this program"
             }
-            Self::CloneSysctl => "as root: sysctl kernel.unprivileged_userns_clone=1",
-            Self::Limit => "as root: sysctl user.max_user_namespaces=15000",
+            Self::CloneSysctl => "as root: `sysctl kernel.unprivileged_userns_clone=1`",
+            Self::Limit => "as root: `sysctl user.max_user_namespaces=15000`",
             Self::Nesting => "start it outside of other namespaces, or end programs that hold some",
-            Self::NoProc => "mount /proc: mount -t proc proc /proc",
-            Self::ReadOnlyProc => "as root: mount -o remount,rw /proc",
+            Self::NoProc => "mount /proc: `mount -t proc proc /proc`",
+            Self::ReadOnlyProc => "as root: `mount -o remount,rw /proc`",
             Self::Seccomp => {
                 "start the container with a seccomp profile that allows unshare, \
                  or with --privileged"

@@ -25,7 +25,7 @@ pub(crate) struct Finding {
     pub(crate) found: String,
     /// Why it is so; `None` where all is well.
     pub(crate) cause: Option<String>,
-    /// What the reader can do; `None` where nothing needs to be done.
+    /// What the reader can do, commands between backticks: those stay whole. `None` where nothing needs to be done.
     pub(crate) remedy: Option<String>,
 }
 

@@ -429,6 +429,53 @@ fn no_line_is_wider_than_a_terminal_but_for_words_that_are() {
     assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
 }
 
+#[test]
+fn each_command_of_a_remedy_is_marked_and_stands_whole_on_one_line() {
+    for forced in FORCED {
+        let mut machine = Described::default();
+        (forced.take)(&mut machine);
+        let answers = examine(&machine);
+        let shown = text::render(&answers);
+        for (_, finding) in &answers {
+            for (place, part) in finding.remedy.iter().flat_map(|said| said.split('`').enumerate())
+            {
+                let is_command = place % 2 == 1;
+                let holds = |program: &&str| part.contains(program);
+                assert!(is_command || !PROGRAMS.iter().any(holds), "{finding:?}");
+                let is_glued = !is_command && place > 0 && part.starts_with([',', ';', '.', ':']);
+                assert!(!is_glued, "{finding:?}");
+                let is_whole = shown.lines().any(|line| line.contains(part));
+                assert!(!is_command || is_whole, "{part} is broken in\n{shown}");
+            }
+        }
+    }
+}
+
+/// How commands of remedies begin.
+const PROGRAMS: [&str; 12] = [
+    "--security-opt ",
+    "bpftool ",
+    "btu pingpong ",
+    "btu run ",
+    "chmod ",
+    "chronyc ",
+    "cpupower ",
+    "dmesg",
+    "ip link",
+    "modprobe ",
+    "mount -",
+    "sysctl ",
+];
+
+#[test]
+fn a_path_that_is_longer_than_its_line_is_not_cut() {
+    let mut machine = Described::default();
+    let path = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+    machine.files.remove(path);
+    let shown = text::render(&examine(&machine));
+    assert!(shown.contains(path), "{shown}");
+}
+
 /// A text without its line breaks.
 fn unbroken(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -1,7 +1,8 @@
 //! The findings for a person: each with its mark, causes and remedies below what is not well, as wide as a
 //! report.
 
-use btu_report::hanging;
+use btu_report::UNBROKEN_SPACE;
+use btu_report::hanging_whole;
 
 use super::Answer;
 use super::able;
@@ -13,7 +14,7 @@ pub(crate) fn render(answers: &[Answer]) -> String {
     let mut text = String::new();
     for (check, finding) in answers {
         let lead = format!("{}  ", mark(finding.status));
-        text += &hanging(&lead, &format!("{}: {}", check.title, finding.found));
+        text += &hanging_whole(&lead, &format!("{}: {}", check.title, finding.found));
         text += &below(finding);
     }
     text += "\n";
@@ -22,14 +23,26 @@ pub(crate) fn render(answers: &[Answer]) -> String {
     } else {
         "btu run and btu link do not work on this machine; remedies above"
     };
-    text + &hanging("", verdict)
+    text + &hanging_whole("", verdict)
 }
 
 fn below(finding: &Finding) -> String {
-    let line = |lead: &str, said: &Option<String>| {
-        said.as_ref().map_or_else(String::new, |said| hanging(lead, said))
+    let line = |lead: &str, said: Option<&str>| {
+        said.map_or_else(String::new, |said| hanging_whole(lead, said))
     };
-    line("           because: ", &finding.cause) + &line("           remedy:  ", &finding.remedy)
+    let remedy = finding.remedy.as_deref().map(with_whole_commands);
+    line("           because: ", finding.cause.as_deref())
+        + &line("           remedy:  ", remedy.as_deref())
+}
+
+/// The remedy with commands that no line ends in: people paste them.
+fn with_whole_commands(remedy: &str) -> String {
+    let parts = remedy.split('`').enumerate();
+    let held = parts.map(|(place, part)| match place % 2 {
+        0 => part.to_owned(),
+        _ => part.replace(' ', UNBROKEN_SPACE),
+    });
+    held.collect::<Vec<_>>().join("`")
 }
 
 fn mark(status: Status) -> &'static str {

@@ -12,6 +12,7 @@ use std::thread;
 
 use anyhow::Context;
 use anyhow::anyhow;
+use btu_engine::EngineError;
 use btu_sys::netlink::Netlink;
 use btu_sys::process::ReplacedFile;
 use btu_testbed::around::Around;
@@ -136,7 +137,8 @@ pub(crate) fn serve(targets: &[Target], around: &Around) -> Result<(), Failure> 
                 drop(thread::Builder::new().spawn(carry));
             }
         };
-        let started = thread::Builder::new().spawn(forward).context("start a thread");
+        let none = |source| EngineError::Thread { name: "reach".to_owned(), source };
+        let started = thread::Builder::new().spawn(forward).map_err(none);
         started.map_err(Failure::environment)?;
     }
     Ok(())

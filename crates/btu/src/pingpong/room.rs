@@ -6,6 +6,7 @@ use btu_core::pingpong::plan::Path;
 use btu_core::pingpong::plan::Plan;
 use btu_core::units::Bytes;
 use btu_sys::limit;
+use btu_sys::sysctl;
 
 use crate::exit::Failure;
 
@@ -16,11 +17,22 @@ pub(super) fn for_plan(plan: &Plan) -> Result<(), Failure> {
     if limit::can_map(needed.count()) {
         return Ok(());
     }
+    Err(refused(limit, needed, sysctl::read(OVERCOMMIT).ok().as_deref()))
+}
+
+/// The kernel's answer is the same (ENOMEM) for either limit.
+fn refused(limit: u64, needed: Bytes, overcommit: Option<&str>) -> Failure {
     let [limit, needed] = [limit >> 10, needed.count() >> 10];
-    let cause = anyhow!(
+    let mut cause = format!(
         "map memory: the limit of address space is {limit} KiB (ulimit -v), and {needed} KiB more are needed"
     );
-    Err(Failure::environment(cause).hint(REMEDY))
+    let mut remedy = REMEDY.to_owned();
+    if overcommit == Some(STRICT) {
+        cause +=
+            &format!(", or more than the kernel promises to all programs ({OVERCOMMIT}={STRICT})");
+        remedy += &format!("; as root, for the other: sysctl {OVERCOMMIT}=0");
+    }
+    Failure::environment(anyhow!(cause)).hint(remedy)
 }
 
 fn needed(plan: &Plan) -> Bytes {
@@ -32,6 +44,9 @@ fn needed(plan: &Plan) -> Bytes {
     Bytes::new(largest.count().saturating_mul(BLOCKS)) + emulator + THREADS
 }
 
+const OVERCOMMIT: &str = "vm.overcommit_memory";
+/// The kernel promises no more memory than it has.
+const STRICT: &str = "2";
 /// What to do against any such limit.
 const REMEDY: &str = "raise it: ulimit -v unlimited, or for this program alone: prlimit --as=unlimited btu ...; \
      a service has it as LimitAS=";
@@ -42,3 +57,20 @@ const BLOCKS: u64 = 4;
 const THREADS: Bytes = Bytes::new(32 << 20);
 /// The emulator keeps room for its packets and its records, of which a ping-pong touches next to nothing.
 const EMULATOR: Bytes = Bytes::new((8 << 30) + (256 << 20));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_the_kernel_promises_no_more_than_it_has_both_limits_are_named() {
+        for (overcommit, is_named) in [(Some("2"), true), (Some("0"), false), (None, false)] {
+            let failure = refused(1 << 30, Bytes::new(1 << 34), overcommit);
+            let (cause, remedy) = (failure.cause.to_string(), failure.remedy().unwrap_or_default());
+            assert!(cause.contains("is 1048576 KiB (ulimit -v), and 16777216 KiB more"), "{cause}");
+            assert_eq!(cause.contains("vm.overcommit_memory=2"), is_named, "{cause}");
+            assert!(remedy.contains("ulimit -v unlimited"), "{remedy}");
+            assert_eq!(remedy.contains("sysctl vm.overcommit_memory=0"), is_named, "{remedy}");
+        }
+    }
+}

@@ -17,9 +17,11 @@ use btu_core::pingpong::sizes::LARGEST;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::EngineError;
+use btu_engine::is_of_threads;
 use btu_engine::pingpong::Sessions;
 use btu_engine::pingpong::transport;
 use btu_sys::clock;
+use btu_sys::limit;
 
 use super::import;
 use super::options::PingPongArgs;
@@ -28,8 +30,8 @@ use super::path::Hosts;
 use super::planning;
 use super::progress::Progress;
 use super::room;
+use crate::exit;
 use crate::exit::Failure;
-use crate::exit::OF_THREADS;
 use crate::measurement::Interrupt;
 use crate::measurement::facts;
 use crate::measurement::journal;
@@ -63,7 +65,8 @@ pub(super) fn start(args: &PingPongArgs, interrupt: &Interrupt) -> Result<Starte
     let Hosts { mut sessions, facts, far } = path::hosts(args, &plan, interrupt)?;
     hosts.hosts.extend(far.map(|far| (Role::Active.name().to_owned(), far)));
     sessions.plant = planning::plant(&plan)?;
-    let step = clock_step();
+    // Visits tell of a clock that stands still.
+    let step = Nanos::new(clock::step_ns().unwrap_or(1));
     hosts.placement = facts::placed(facts);
     hosts.placement.insert("clock_step_ns".to_owned(), Fact::known(step.count()));
     let progress = Progress::new(args.quiet || args.json);
@@ -159,8 +162,8 @@ fn largest(configuration: &Configuration) -> Bytes {
 }
 
 fn not_there(name: &str, cause: &EngineError) -> Failure {
-    let hint = if cause.is_of_threads() {
-        OF_THREADS
+    let hint = if is_of_threads(cause) {
+        exit::against_no_thread(limit::address_space())
     } else {
         "btu pingpong all leaves out what this machine does not have; btu doctor tells more"
     };
@@ -180,17 +183,6 @@ fn default_out(plan: &Plan) -> std::path::PathBuf {
     place::named_out(&format!("pingpong-{what}"), SystemTime::now())
 }
 
-/// The step of the clock or the cost of reading it, whichever is larger: the smallest difference of
-/// two readings in a row that is none.
-fn clock_step() -> Nanos {
-    let difference = || {
-        let before = clock::monotonic_ns();
-        clock::monotonic_ns().saturating_sub(before)
-    };
-    let steps = (0..READINGS).map(|_| difference()).filter(|step| *step > 0);
-    Nanos::new(steps.min().unwrap_or(1))
-}
-
 /// The configurations of the journal with what they carry, the reference apart.
 pub(super) fn declared(lines: &[Line]) -> Vec<(ConfigurationId, Configuration, Bytes)> {
     let declared = lines.iter().filter_map(|line| match line {
@@ -201,5 +193,3 @@ pub(super) fn declared(lines: &[Line]) -> Vec<(ConfigurationId, Configuration, B
     });
     declared.collect()
 }
-
-const READINGS: u32 = 10_000;

@@ -5,8 +5,11 @@ use time::Month;
 
 /// `2900USD@2026-11`: digits, a currency of three letters, an optional date (year, month, day).
 pub(super) fn price(text: &str) -> Result<String, String> {
-    let (amount, date) = text.split_once('@').unwrap_or((text, "2026"));
-    match wrong_amount(amount).or_else(|| wrong_date(date)) {
+    let (amount, date) = match text.split_once('@') {
+        Some((amount, date)) => (amount, Some(date)),
+        None => (text, None),
+    };
+    match wrong_amount(amount).or_else(|| date.and_then(wrong_date)) {
         None => Ok(text.to_owned()),
         Some(wrong) => Err(format!("{wrong}; write 2900USD or 2900USD@2026-11")),
     }
@@ -17,8 +20,10 @@ fn wrong_amount(text: &str) -> Option<String> {
     let currency = text.trim_start_matches(is_of_number);
     let number = &text[..text.len() - currency.len()];
     let is_plain = number.chars().all(|c| c.is_ascii_digit() || c == '.');
-    if !(is_plain && number.parse::<f64>().is_ok_and(f64::is_finite)) {
-        return Some(format!("the amount {number:?} is no number"));
+    match number.parse::<f64>() {
+        Ok(value) if is_plain && value.is_finite() => {}
+        Ok(_) if is_plain => return Some(format!("the amount {number:?} is too large")),
+        _ => return Some(format!("the amount {number:?} {NO_DIGITS}")),
     }
     let is_legal = currency.len() == 3 && currency.chars().all(|c| c.is_ascii_uppercase());
     (!is_legal).then(|| format!("the currency {currency:?} is not three capital letters"))
@@ -47,6 +52,8 @@ fn is_digits((part, width): (&&str, usize)) -> bool {
     part.len() == width && part.bytes().all(|byte| byte.is_ascii_digit())
 }
 
+const NO_DIGITS: &str = "is not written in digits, such as 2900 or 2900.50";
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,12 +78,12 @@ mod tests {
             ("2900", "the currency \"\" is not"),
             ("2900usd", "the currency \"usd\" is not"),
             ("2900USDX", "the currency \"USDX\" is not"),
-            ("USD", "the amount \"\" is no number"),
-            ("", "the amount \"\" is no number"),
-            ("1.2.3USD", "the amount \"1.2.3\" is no number"),
-            ("-1USD", "the amount \"-1\" is no number"),
-            ("2,900USD", "the amount \"2,900\" is no number"),
-            (&long, " is no number"),
+            ("USD", "the amount \"\" is not written in digits, such as 2900 or 2900.50"),
+            ("", "the amount \"\" is not written in digits, such as 2900 or 2900.50"),
+            ("1.2.3USD", "the amount \"1.2.3\" is not written in digits, such as 2900 or 2900.50"),
+            ("-1USD", "the amount \"-1\" is not written in digits, such as 2900 or 2900.50"),
+            ("2,900USD", "the amount \"2,900\" is not written in digits, such as 2900 or 2900.50"),
+            (&long, "9\" is too large"),
             ("2900USD@", "the date \"\" is none"),
             ("2900USD@soon", "the date \"soon\" is none"),
             ("2900USD@-", "the date \"-\" is none"),

@@ -10,6 +10,7 @@ use btu_core::pingpong::schedule::Visit;
 use btu_core::sample::SocketOptions;
 use btu_core::units::Nanos;
 use btu_core::words::sentence;
+use btu_sys::clock;
 use btu_sys::cpu::ThreadUse;
 
 use super::worker::Done;
@@ -180,17 +181,27 @@ impl Outcome {
 }
 
 /// How a visit ended whose times these are: a clock that somebody holds (a program that fakes time, a simulator) measures
-/// nothing.
+/// nothing, and neither does one that steps once in milliseconds.
 pub(in crate::pingpong) fn by_a_moving_clock(ended: Ended, times: &Times) -> Ended {
     let stood = !times.is_empty() && times.p50_ns <= 0.0;
     if !stood || matches!(ended, Ended::Failed { .. }) {
         return ended;
     }
-    let detail = format!(
-        "read the clock CLOCK_MONOTONIC: it stood still in half of {} timed units, or in more; run without what holds it",
-        times.n
-    );
-    Ended::Failed { fault: Fault::System, detail }
+    Ended::Failed { fault: Fault::System, detail: stood_still(times.n, clock::step_ns()) }
+}
+
+/// The sentence has its remedy: a sample has no other place for one.
+fn stood_still(units: u64, step_ns: Option<u64>) -> String {
+    let (how, remedy) = match step_ns {
+        Some(step) if step >= COARSE_NS => (
+            format!("stood still, or steps too coarsely ({step} ns),"),
+            "run without what holds it, or boot with a finer clock source",
+        ),
+        _ => ("stood still".to_owned(), "run without what holds it"),
+    };
+    format!(
+        "read the clock CLOCK_MONOTONIC: it {how} in half of {units} timed units, or in more; {remedy}"
+    )
 }
 
 fn of_fault(side: Side, broken: &Broken) -> Ended {
@@ -207,6 +218,8 @@ pub(super) fn steal_ns() -> Option<Nanos> {
 
 /// How many times of a visit stay as they are.
 const KEPT: usize = 64;
+/// No unit is over before a clock with smaller steps has moved.
+const COARSE_NS: u64 = 1000;
 
 #[cfg(test)]
 mod tests {
@@ -222,5 +235,16 @@ mod tests {
         assert_eq!(of(&[]), Ended::Complete);
         let gone = Ended::Failed { fault: Fault::PeerGone, detail: String::new() };
         assert_eq!(by_a_moving_clock(gone.clone(), &Times::fold(&[0], 1, 64)), gone);
+    }
+
+    #[test]
+    fn a_clock_that_steps_coarsely_is_not_said_to_have_stood_still_alone() {
+        let told = stood_still(9, Some(4_000_000));
+        let wanted = "it stood still, or steps too coarsely (4000000 ns), in half of 9 timed units";
+        assert!(told.contains(wanted) && told.ends_with("a finer clock source"), "{told}");
+        for fine in [None, Some(25)] {
+            let told = stood_still(9, fine);
+            assert!(!told.contains("steps") && told.ends_with("what holds it"), "{told}");
+        }
     }
 }

@@ -66,7 +66,7 @@ pub(super) static CONTAINMENT: Check = Check {
                 Refusal::NoProc => (refusal.to_string(), refusal.remedy()),
                 _ => (
                     "parts of /proc are masked here, as containers do".to_owned(),
-                    "start the container with --security-opt systempaths=unconfined",
+                    "start the container with `--security-opt systempaths=unconfined`",
                 ),
             };
             let effect = "commands of btu link see the processes outside";
@@ -122,7 +122,7 @@ pub(super) static RECEIVE_MEMORY: Check = Check {
                 found,
                 "neither a ring of 68 MiB nor a socket buffer of 64 MiB was granted, so that bulk \
                  traffic may lose packets",
-                "as root: sysctl net.core.rmem_max=67108864; give the container more memory",
+                "give the container more memory; as root: `sysctl net.core.rmem_max=67108864`",
             )
         }
     },
@@ -140,7 +140,7 @@ pub(super) static STAMPS: Check = Check {
         Ok(seen) => Finding::limited(
             format!("{} us away from the clock", seen.stamp_age_ns / 1000),
             "the wall clock was stepped, or the process was not given a CPU in time",
-            "let the clock settle (chronyc tracking), end other programs, and try again",
+            "let the clock settle (`chronyc tracking`), end other programs, and try again",
         ),
     },
 };
@@ -184,7 +184,7 @@ fn relay_refused(machine: &dyn Machine, cause: &io::Error) -> Finding {
         io::ErrorKind::ReadOnlyFilesystem => sysctl::WRITABLE,
         _ => {
             "make the line \"namespaces\" work; the kernel needs veth and AF_PACKET \
-             (modprobe veth af_packet)"
+             (`modprobe veth af_packet`)"
         }
     };
     Finding::missing("no link could be emulated", cause.to_string(), remedy)

@@ -58,8 +58,8 @@ pub(super) static TUN: Check = Check {
                 "no: no tun backend",
                 format!("open /dev/net/tun: {cause}"),
                 match cause.kind() {
-                    io::ErrorKind::NotFound => "as root: modprobe tun",
-                    _ => "as root: chmod 666 /dev/net/tun",
+                    io::ErrorKind::NotFound => "as root: `modprobe tun`",
+                    _ => "as root: `chmod 666 /dev/net/tun`",
                 },
             )
         }),
@@ -104,7 +104,7 @@ pub(super) static XDP_PROGRAMS: Check = Check {
         Err(cause) => Finding::limited(
             "unknown",
             format!("list the links: {cause}"),
-            "look with `ip link`: a program shows as xdp",
+            "look with `ip link` where a program shows as xdp",
         ),
     },
 };
@@ -137,11 +137,11 @@ pub(super) static IO_URING: Check = Check {
         let (why, remedy) = match disabled.as_deref().map(str::trim) {
             Ok("1") => (
                 "kernel.io_uring_disabled=1 allows it to one group only",
-                "as root: sysctl kernel.io_uring_disabled=0",
+                "as root: `sysctl kernel.io_uring_disabled=0`",
             ),
             Ok("2") => (
                 "kernel.io_uring_disabled=2 forbids it to everybody",
-                "as root: sysctl kernel.io_uring_disabled=0",
+                "as root: `sysctl kernel.io_uring_disabled=0`",
             ),
             _ if cause.kind() == io::ErrorKind::Unsupported => {
                 ("the kernel has none", "use a kernel with CONFIG_IO_URING")
@@ -164,7 +164,7 @@ pub(super) static COUNTERS: Check = Check {
         let (why, remedy) = match cause.kind() {
             io::ErrorKind::PermissionDenied => (
                 "kernel.perf_event_paranoid forbids it",
-                "as root: sysctl kernel.perf_event_paranoid=2",
+                "as root: `sysctl kernel.perf_event_paranoid=2`",
             ),
             _ => (
                 "this (virtual) machine has no performance monitoring unit",
@@ -192,7 +192,7 @@ fn module(machine: &dyn Machine, attempt: Attempt, lost: &str, name: &str) -> Fi
             Finding::limited(
                 format!("no: {lost}"),
                 format!("the kernel has no {name}: {cause}"),
-                format!("as root: modprobe {name}, or use a kernel that was built with it"),
+                format!("as root: `modprobe {name}` or use a kernel that was built with it"),
             )
         }),
     }

@@ -63,7 +63,7 @@ pub(super) static GOVERNOR: Check = Check {
             Ok(other) => Finding::limited(
                 other,
                 "the clock rises only after the load: short cells see a slower CPU",
-                "as root: cpupower frequency-set -g performance",
+                "as root: `cpupower frequency-set -g performance`",
             ),
             Err(_) => Finding::ok("none (a virtual machine, or a fixed clock)"),
         }
@@ -84,7 +84,7 @@ pub(super) static CONGESTION_CONTROL: Check = Check {
                 "without fq, bbr paces by a timer per socket; the local testbed sets cubic itself",
                 match machine.attempt(Attempt::Qdisc("fq")) {
                     Ok(()) => {
-                        "as root: sysctl net.core.default_qdisc=fq, or \
+                        "as root: `sysctl net.core.default_qdisc=fq` or \
                          net.ipv4.tcp_congestion_control=cubic"
                     }
                     Err(_) => "as root: sysctl net.ipv4.tcp_congestion_control=cubic",
@@ -115,7 +115,7 @@ pub(super) static RMEM_MAX: Check = Check {
             Some(bytes) => Finding::limited(
                 format!("{bytes} bytes: the relay uses a ring instead of a socket buffer"),
                 "the kernel's default is made for single packets, not for super-packets",
-                format!("as root: sysctl net.core.rmem_max={GOOD_RMEM}"),
+                format!("as root: `sysctl net.core.rmem_max={GOOD_RMEM}`"),
             ),
             None => Finding::limited(
                 "unknown: the relay uses a ring",
@@ -181,7 +181,7 @@ fn io_directory(machine: &dyn Machine) -> Finding {
     Finding::missing(
         "none: the io activity cannot run",
         refused.join("; "),
-        "btu run --io-dir DIR with a directory on a disk with 1 GB free",
+        "`btu run --io-dir DIR` with a directory on a disk with 1 GB free",
     )
 }
 

@@ -21,7 +21,7 @@ pub(super) static TRANSPORTS: Check = Check {
         Finding::limited(
             there.join(", "),
             missing.join("; "),
-            "btu pingpong all measures the others; root, or a kernel with the module, has more",
+            "`btu pingpong all` measures the others; root, or a kernel with the module, has more",
         )
     },
 };

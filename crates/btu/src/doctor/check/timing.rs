@@ -112,7 +112,7 @@ fn judge_clock_source(name: &str) -> Finding {
     Finding::limited(
         name,
         "reading the time takes a system call and up to microseconds",
-        "boot with clocksource=tsc; the kernel's log says why it left the tsc (dmesg | grep -i tsc)",
+        "boot with clocksource=tsc; the kernel's log says why it left the tsc (`dmesg | grep -i tsc`)",
     )
 }
 
