@@ -108,7 +108,11 @@ impl Measured {
     /// The statement over the runs that a result holds; the error is the first that is not known.
     fn statement(&self, peer: HostId, wanted: &Signing) -> Result<Statement, String> {
         let unknown = |run: &(u32, u32, u32)| {
-            format!("no account of pass {}, position {}, attempt {} is kept", run.0, run.1, run.2)
+            let (pass, position, attempt) = run;
+            format!(
+                "no account of pass {pass}, position {position}, attempt {attempt} is kept; the oldest make room where \
+                 there are too many"
+            )
         };
         let all = self.tests.get(&(peer, wanted.role, wanted.seed));
         let find = |run: &(u32, u32, u32)| {

@@ -118,9 +118,12 @@ pub(crate) fn hear(
             exchange::send_to(socket, &challenge, from)?;
         } else if space.get(..got) == Some(&proof[..]) {
             exchange::join(socket, from).map_err(io::Error::other)?;
-            // Of the others that were heard until now nothing is left.
+            // Of the others that were heard until now nothing is left, unless the one that came in never pauses.
             while exchange::recv(socket.as_fd(), &mut space, Call::AtOnce, Framing::Message).is_ok()
             {
+                if Instant::now() >= end || cancel.load(Relaxed) {
+                    return Err(io::ErrorKind::TimedOut.into());
+                }
             }
             exchange::send(socket.as_fd(), GREETING, Call::Sleeping)?;
             return Ok(Echoes::Far { words: seat.words(&NONCE), proof });

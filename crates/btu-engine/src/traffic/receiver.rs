@@ -279,11 +279,11 @@ impl<'a> Sink<'a> {
         let time = now();
         let count = u64::try_from(data.len()).unwrap_or(0);
         self.total += count;
-        self.last = time;
         self.shared.read.fetch_add(count, Relaxed);
         let at = since(time.count(), self.start);
         match self.flow.carrier {
             Carrier::Tcp(_) | Carrier::Quic(_) => {
+                self.last = time;
                 self.note(Read { at, total: Bytes::new(self.total) });
                 self.answering.iter_mut().for_each(|one| one.saw(data));
                 self.pay();
@@ -292,6 +292,10 @@ impl<'a> Sink<'a> {
                 let number = unwrapped(data, self.highest);
                 self.highest = self.highest.max(number);
                 if self.is_new(number) {
+                    // One that came before, or was never sent, is nothing to wait on for.
+                    if number < self.shared.datagrams.load(Relaxed) {
+                        self.last = time;
+                    }
                     self.different += 1;
                     self.answer(time, number);
                 }

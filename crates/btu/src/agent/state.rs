@@ -26,6 +26,7 @@ use btu_control::give_to_owner;
 use btu_control::invite::OpenInvite;
 use btu_control::invite::Rights;
 use btu_control::state_directory;
+use btu_core::words::several;
 use serde::Deserialize;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -33,6 +34,7 @@ use serde::de::DeserializeOwned;
 use super::StateArgs;
 use crate::exit::Failure;
 use crate::measurement::place::timestamp;
+use crate::output;
 
 /// The directory.
 #[derive(Clone, Debug)]
@@ -171,6 +173,7 @@ impl StateDir {
         accounts.for_each(|account| measured.keep(&account));
         if kept.len() < lines.len() {
             self.put(MEASURED, &kept.concat())?;
+            output::message(&forgotten(&path, lines.len() - kept.len()));
         }
         Ok(measured)
     }
@@ -264,6 +267,15 @@ fn no_directory(path: &Path, what: &str) -> Failure {
     Failure::usage(cause).hint("name the directory that btu agent was started with")
 }
 
+/// What an operator should know of accounts that made room.
+fn forgotten(path: &Path, count: usize) -> String {
+    let (path, runs) = (path.display(), several(count, "run"));
+    format!(
+        "{path}: the oldest accounts made room, of {runs}; the newest {MOST_ACCOUNTS} are kept, and a result that holds \
+         older runs and is not signed yet stays self-signed"
+    )
+}
+
 /// False where the last line is torn: the next one would be joined to it.
 pub(super) fn ends_with_a_line(file: &File) -> io::Result<bool> {
     let length = file.metadata()?.len();
@@ -349,5 +361,9 @@ mod tests {
         let each = line.len() as u64;
         assert_eq!(length(&old), each * (MOST_ACCOUNTS as u64 + 1));
         assert_eq!(length(&File::open(&path).unwrap()), each * MOST_ACCOUNTS as u64);
+        assert!(
+            forgotten(&path, 1)
+                .contains("measured.jsonl: the oldest accounts made room, of 1 run; ")
+        );
     }
 }

@@ -6,6 +6,7 @@ mod killed;
 mod order;
 mod overlaid;
 mod streamed;
+mod table;
 
 use std::path::Path;
 use std::process::Command;
@@ -20,7 +21,6 @@ use crate::program::btu;
 use crate::program::of_kind;
 use crate::program::read_json;
 use crate::program::said;
-use crate::quick;
 
 /// Few sizes, few rounds, little time for each point.
 pub(super) const SHORT: [&str; 6] =
@@ -170,40 +170,6 @@ fn all_leaves_out_what_is_not_there_and_says_why() {
     for (name, reason) in result["missing"].as_object().unwrap() {
         assert!(!labels.contains(&name.as_str()) && reason.as_str().unwrap().len() > 10, "{name}");
     }
-}
-
-#[test]
-fn the_table_parts_waiting_from_protocol() {
-    needs!();
-    if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
-        skip!("too few CPUs: two ends that spin need two");
-    }
-    let attempt = |_| {
-        let folder = TempDir::new().unwrap();
-        run(&mut short(folder.path(), &["tcp", "shm", "--table"])).unwrap()
-    };
-    // Where others take the CPU from an end that spins, spinning is no faster, and nothing can be said of waiting.
-    let said = quick::undisturbed(attempt, |said| !said.contains("waiting costs"));
-    assert!(said.contains("by transport, way to wait and placement"), "{said}");
-    for (transport, wait, placement) in [
-        ("tcp", "block", "split"),
-        ("tcp", "block", "same"),
-        ("tcp", "spin", "split"),
-        ("tcp", "busy-poll", "same"),
-        ("shm", "block", "same"),
-    ] {
-        let is_row = |line: &str| {
-            line.split_whitespace().take(3).eq([transport, wait, placement].iter().copied())
-        };
-        assert!(said.lines().any(is_row), "{transport} {wait} {placement}: {said}");
-    }
-    assert!(!said.contains("spin       same"), "{said}");
-    assert!(said.contains("us with each end on a CPU of its own, "), "{said}");
-    for size in ["8B", "1400B", "64KiB"] {
-        let sentence = format!("* {size}: tcp that blocks takes ");
-        assert!(said.contains(&sentence), "{said}");
-    }
-    assert!(said.contains("waiting costs") && said.contains("the protocol"), "{said}");
 }
 
 #[test]

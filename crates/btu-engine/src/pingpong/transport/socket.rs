@@ -97,6 +97,29 @@ impl<const BOUNDED: bool, const RELIABLE: bool> SocketEnd<BOUNDED, RELIABLE> {
         }
     }
 
+    /// Receives in the way of its configuration.
+    #[inline]
+    fn recv_as_it_waits(&self, space: &mut [u8]) -> io::Result<usize> {
+        let framing = Self::framing();
+        match self.wait {
+            Wait::Block | Wait::BusyPoll => {
+                exchange::recv(self.fd(), space, Call::Sleeping, framing)
+            }
+            Wait::Spin => self.spin(|| exchange::recv(self.fd(), space, Call::AtOnce, framing)),
+            Wait::Epoll => loop {
+                if let Some(waiter) = &self.waiter {
+                    waiter.wait(None)?;
+                }
+                match exchange::recv(self.fd(), space, Call::AtOnce, framing) {
+                    Err(cause) if cause.kind() == io::ErrorKind::WouldBlock => {
+                        self.unless_over(Ok(0))?;
+                    }
+                    outcome => return outcome,
+                }
+            },
+        }
+    }
+
     /// Tells a UDP or packet socket that was ended from an empty queue.
     fn unless_over(&self, outcome: io::Result<usize>) -> io::Result<usize> {
         if self.over.load(Relaxed) { Err(io::ErrorKind::UnexpectedEof.into()) } else { outcome }
@@ -128,29 +151,15 @@ impl<const BOUNDED: bool, const RELIABLE: bool> Channel for SocketEnd<BOUNDED, R
         }
     }
 
+    /// Shutting a UDP socket down keeps nothing out of its queue: whoever goes on sending to one that was
+    /// ended would be read for ever.
     #[inline]
     fn recv(&mut self, space: &mut [u8]) -> io::Result<usize> {
         if let Some(on) = self.quick_ack {
             exchange::set_quick_ack(self.fd(), on)?;
         }
-        let framing = Self::framing();
-        match self.wait {
-            Wait::Block | Wait::BusyPoll => {
-                exchange::recv(self.fd(), space, Call::Sleeping, framing)
-            }
-            Wait::Spin => self.spin(|| exchange::recv(self.fd(), space, Call::AtOnce, framing)),
-            Wait::Epoll => loop {
-                if let Some(waiter) = &self.waiter {
-                    waiter.wait(None)?;
-                }
-                match exchange::recv(self.fd(), space, Call::AtOnce, framing) {
-                    Err(cause) if cause.kind() == io::ErrorKind::WouldBlock => {
-                        self.unless_over(Ok(0))?;
-                    }
-                    outcome => return outcome,
-                }
-            },
-        }
+        let outcome = self.recv_as_it_waits(space);
+        if RELIABLE { outcome } else { self.unless_over(outcome) }
     }
 
     fn try_send(&mut self, data: &[u8]) -> io::Result<usize> {
@@ -237,3 +246,31 @@ pub(super) fn connect_stream(
 
 /// How long the kernel may poll: the value that `busy-poll` documentation suggests.
 const BUSY_POLL_MICROS: u32 = 50;
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+
+    use super::*;
+
+    /// What waits in the queue of a UDP socket, and what comes yet, outlives a shutdown.
+    #[test]
+    fn datagrams_keep_no_end_going_that_was_ended() {
+        for wait in WAITS {
+            let far = UdpSocket::bind("127.0.0.1:0").unwrap();
+            let near = UdpSocket::bind("127.0.0.1:0").unwrap();
+            far.connect(near.local_addr().unwrap()).unwrap();
+            near.connect(far.local_addr().unwrap()).unwrap();
+            let wanted = Configuration { wait: *wait, ..Configuration::new("udp") };
+            let mut end = SocketEnd::<true, false>::new(far.into(), &wanted).unwrap();
+            let mut space = [0; 8];
+            near.send(b"old").unwrap();
+            assert_eq!(Channel::recv(&mut end, &mut space).unwrap(), 3, "{wait}");
+            near.send(b"old").unwrap();
+            Channel::aborter(&end).abort();
+            near.send(b"old").unwrap();
+            let told = Channel::recv(&mut end, &mut space).unwrap_err();
+            assert_eq!(told.kind(), io::ErrorKind::UnexpectedEof, "{wait}");
+        }
+    }
+}

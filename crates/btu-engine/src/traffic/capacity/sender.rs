@@ -85,11 +85,12 @@ pub(super) fn send(
     }
 }
 
-/// Takes what the receiver said meanwhile, and gives how many reports it was. A report of nothing that came is one
+/// Takes what the receiver said since the last look, as much as the search can wait for, and gives how many reports it was. A report of nothing that came is one
 /// of an interval without a delay.
 fn reports(near: &UdpSocket, search: &mut CapacitySearch) -> usize {
     let (mut data, mut heard) = ([0; HEAD], 0);
-    while let Ok(count) = socket::recv(near.as_fd(), &mut data) {
+    for _ in 0..AT_ONCE {
+        let Ok(count) = socket::recv(near.as_fd(), &mut data) else { break };
         let Some([sequence_errors, variation, came_bit_s]) = three(&data[..count]) else {
             continue;
         };
@@ -132,6 +133,8 @@ impl Silence {
 const BETWEEN_TWO: Nanos = Nanos::from_secs(1);
 /// The first has the way there and back to go; until then the rate is the lowest.
 const UNTIL_THE_FIRST: Nanos = Nanos::from_secs(5);
+/// Reports that are read at one look: one comes in fifty milliseconds, whatever else does.
+const AT_ONCE: usize = 64;
 /// How long nobody looks for reports.
 const LOOK: Nanos = Nanos::from_millis(1);
 const MARGIN: Nanos = Nanos::from_micros(60);

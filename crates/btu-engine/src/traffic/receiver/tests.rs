@@ -80,6 +80,23 @@ fn datagrams_that_come_again_do_not_end_a_flow() {
     assert!(come(&[3]));
 }
 
+/// Whoever sends on what came before, or numbers that were never sent, keeps no receiver waiting for one that is lost.
+#[test]
+fn only_datagrams_that_were_sent_and_not_yet_read_are_waited_on_for() {
+    let far = Socket::Datagram(UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap());
+    let (flow, shared) = (Flow { carrier: Carrier::Udp, ..endless() }, Shared::default());
+    let mut sink = Sink::new(&member(&flow, &far, &shared), now());
+    shared.datagrams.store(4, Relaxed);
+    sink.came(&0_u64.to_le_bytes());
+    let last = sink.last;
+    for number in [0, 4, 1000, u64::MAX] {
+        sink.came(&u64::to_le_bytes(number));
+        assert_eq!(sink.last, last, "{number}");
+    }
+    sink.came(&3_u64.to_le_bytes());
+    assert!(sink.last > last);
+}
+
 #[test]
 fn a_short_datagram_carries_the_end_of_its_number() {
     let of =

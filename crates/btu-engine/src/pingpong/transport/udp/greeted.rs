@@ -49,16 +49,14 @@ impl<C: Channel> Greeted<C> {
         is_echo
     }
 
-    /// Takes what is left of the greeting, as far as it is there. A block stays where it is.
-    fn take_echoes(&mut self) {
+    /// Takes one datagram of what is left of the greeting, if it is there: between two of them orders are
+    /// looked for, however fast the other end repeats itself. A block stays where it is.
+    fn take_echo(&mut self) {
         let mut space = [0; LONGEST];
-        while let Ok(length) = exchange::peek(self.socket.as_fd(), &mut space) {
-            if !self.is_echo(length, &space) {
-                return;
-            }
-            let fd = self.socket.as_fd();
+        let Ok(length) = exchange::peek(self.socket.as_fd(), &mut space) else { return };
+        if self.is_echo(length, &space) {
             // It is there.
-            let _ = exchange::recv(fd, &mut space, Call::AtOnce, Framing::Message);
+            let _ = exchange::recv(self.socket.as_fd(), &mut space, Call::AtOnce, Framing::Message);
         }
     }
 }
@@ -105,7 +103,7 @@ impl<C: Channel> Channel for Greeted<C> {
             return false;
         }
         self.bell.clear();
-        self.take_echoes();
+        self.take_echo();
         self.echoes.is_some()
     }
 
