@@ -164,6 +164,19 @@ mod tests {
         assert!(sent.cut_after.unwrap() >= BETWEEN_TWO && sent.datagrams > 0, "{sent:?}");
     }
 
+    /// Whoever reports without a pause keeps no search from its end: the rest is for the next look.
+    #[test]
+    fn a_look_takes_no_more_reports_than_it_has_time_for() {
+        let [far, near] = [(); 2].map(|()| UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap());
+        near.connect(far.local_addr().unwrap()).unwrap();
+        near.set_nonblocking(true).unwrap();
+        for _ in 0..=AT_ONCE {
+            far.send_to(&[0; HEAD], near.local_addr().unwrap()).unwrap();
+        }
+        let mut search = CapacitySearch::new(Adjustment::B);
+        assert_eq!([(); 3].map(|()| reports(&near, &mut search)), [AT_ONCE, 1, 0]);
+    }
+
     #[test]
     fn the_first_report_may_come_later_than_the_next() {
         let at = Nanos::from_millis;
