@@ -118,5 +118,7 @@ fn names_a_thread(cause: &(dyn Error + 'static)) -> bool {
         cause.downcast_ref(),
         Some(EngineError::Thread { .. } | EngineError::Namespace(NamespaceError::Thread(_)))
     );
-    of_engine || matches!(cause.downcast_ref(), Some(NamespaceError::Thread(_)))
+    of_engine
+        || matches!(cause.downcast_ref(), Some(NamespaceError::Thread(_)))
+        || cause.downcast_ref().is_some_and(limit::is_of_threads)
 }

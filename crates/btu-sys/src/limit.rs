@@ -54,6 +54,18 @@ pub fn of_threads() -> String {
     }
 }
 
+/// The error where no thread starts for what is not done on one's own.
+pub fn no_thread(cause: std::io::Error) -> Error {
+    Error::new(format!("{START}; {}", of_threads()), cause)
+}
+
+/// True of an error that [`no_thread`] made.
+pub fn is_of_threads(cause: &Error) -> bool {
+    cause.to_string().starts_with(START)
+}
+
+const START: &str = "start a thread";
+
 #[cfg(test)]
 mod tests {
     use super::*;

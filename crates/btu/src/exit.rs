@@ -144,6 +144,7 @@ const EMFILE: i32 = 24;
 mod tests {
     use btu_engine::EngineError;
     use btu_sys::namespace::NamespaceError;
+    use btu_testbed::backend::BackendError;
 
     use super::*;
 
@@ -170,6 +171,7 @@ mod tests {
             Failure::environment(io::Error::other(NamespaceError::Thread(refused()))),
             Failure::environment(EngineError::Namespace(NamespaceError::Thread(refused()))),
             Failure::environment(of_engine()),
+            Failure::environment(BackendError::Start(limit::no_thread(refused()))),
             Failure::environment(anyhow::Error::new(of_engine()).context("measure")),
             Failure::environment(io::Error::other(of_engine())),
         ] {

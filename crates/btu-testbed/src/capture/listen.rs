@@ -59,7 +59,7 @@ impl Listening {
             thread::Builder::new()
                 .name("btu-listen".to_owned())
                 .spawn(move || listen(&host, &watch, &stop, &ready))
-                .map_err(|cause| btu_sys::Error::new("start a thread", cause))?
+                .map_err(btu_sys::limit::no_thread)?
         };
         let mut listening = Self { stop, thread: Some(thread) };
         match started.recv() {

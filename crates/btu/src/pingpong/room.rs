@@ -28,9 +28,8 @@ fn refused(limit: u64, needed: Bytes, overcommit: Option<&str>) -> Failure {
     );
     let mut remedy = REMEDY.to_owned();
     if overcommit == Some(STRICT) {
-        cause +=
-            &format!(", or more than the kernel promises to all programs ({OVERCOMMIT}={STRICT})");
-        remedy += &format!("; as root, for the other: sysctl {OVERCOMMIT}=0");
+        cause += OR_OF_ALL;
+        remedy += AGAINST_STRICT;
     }
     Failure::environment(anyhow!(cause)).hint(remedy)
 }
@@ -47,6 +46,9 @@ fn needed(plan: &Plan) -> Bytes {
 const OVERCOMMIT: &str = "vm.overcommit_memory";
 /// The kernel promises no more memory than it has.
 const STRICT: &str = "2";
+const OR_OF_ALL: &str =
+    ", or more than the kernel promises to all programs (vm.overcommit_memory=2)";
+const AGAINST_STRICT: &str = "; as root, for the other: sysctl vm.overcommit_memory=0";
 /// What to do against any such limit.
 const REMEDY: &str = "raise it: ulimit -v unlimited, or for this program alone: prlimit --as=unlimited btu ...; \
      a service has it as LimitAS=";

@@ -65,7 +65,7 @@ impl Handle {
         let thread = thread::Builder::new()
             .name("btu-relay".to_owned())
             .spawn(move || crew.work(chains, orders, &ready))
-            .map_err(|cause| btu_sys::Error::new("start a thread", cause))?;
+            .map_err(btu_sys::limit::no_thread)?;
         let thread = Mutex::new(Some(Running { commands, thread }));
         let handle = Self { links, waker, thread };
         match started.recv() {
