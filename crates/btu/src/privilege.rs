@@ -28,7 +28,25 @@ pub(crate) fn refused(cause: NamespaceError) -> Failure {
     };
     let failure = Failure::environment(cause);
     match remedy {
-        Some(remedy) => failure.hint(format!("{remedy}; btu doctor says more")),
+        // A hint is one line, however wide: nothing in it has to be held together.
+        Some(remedy) => failure.hint(format!("{}; btu doctor says more", remedy.replace('`', ""))),
         None => failure,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use btu_sys::namespace::Refusal;
+
+    use super::*;
+
+    #[test]
+    fn the_hint_has_its_command_as_it_is_typed() {
+        let source = io::Error::other("refused");
+        let failure = refused(NamespaceError::User { refusal: Refusal::Limit, source });
+        let wanted = "as root: sysctl user.max_user_namespaces=15000; btu doctor says more";
+        assert_eq!(failure.remedy(), Some(wanted));
     }
 }

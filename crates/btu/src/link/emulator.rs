@@ -165,7 +165,7 @@ fn refused(cause: BackendError) -> Failure {
             Failure::usage(cause).hint("leave out --backend netem")
         }
         BackendError::NoNetem(_) => Failure::environment(cause)
-            .hint("as root: `modprobe sch_netem` or leave out --backend netem"),
+            .hint("as root: modprobe sch_netem; or leave out --backend netem"),
         other => Failure::environment(other),
     }
 }

@@ -289,7 +289,7 @@ fn not_started(cause: std::io::Error) -> Failure {
     let is_missing = cause.kind() == std::io::ErrorKind::NotFound;
     let cause = anyhow::Error::new(cause).context("start the listener by /proc/self/exe");
     let failure = Failure::environment(cause);
-    if is_missing { failure.hint("mount /proc: `mount -t proc proc /proc`") } else { failure }
+    if is_missing { failure.hint("mount /proc: mount -t proc proc /proc") } else { failure }
 }
 
 const ANOTHER: &str = "the agent is shared, and packets of another conductor were being recorded";
