@@ -281,5 +281,8 @@ fn no_cell_is_captured_where_nobody_wants_it() {
     let wrong = btu().args(["run", "--capture", "some"]).output().unwrap();
     assert_eq!(wrong.status.code(), Some(2));
     let said = said(&wrong);
-    assert!(said.contains("some") && said.contains("write abnormal, all or none"), "{said}");
+    assert!(
+        said.contains("some") && said.contains("[possible values: abnormal, all, none]"),
+        "{said}"
+    );
 }
