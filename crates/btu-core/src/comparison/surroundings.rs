@@ -37,52 +37,46 @@ pub struct Surrounding {
 pub const UNREAD: &str = "no run that counts has read it";
 const OTHER_HARDWARE: &str = "two machines have CPUs that lie otherwise";
 
-/// A reading: what it is of the runs of one result, and when two of them differ.
+/// A reading of the runs of one result.
 struct Reading {
     name: &'static str,
     about: &'static str,
-    of: fn(&[&HostSample]) -> Option<f64>,
-    differ: fn(f64, f64) -> bool,
-    /// True where it tells something of one machine alone.
-    is_of_hardware: bool,
+    figure: Figure,
+}
+
+/// What it is of several runs, and when that of two results differs.
+enum Figure {
+    /// The geometric mean of the distance of two CPUs: rates go with its logarithm (decision 127).
+    Distance,
+    /// Of the time of the runs, percent; two differ by more than this.
+    Share { part: fn(&HostSample) -> Option<Nanos>, most: f64 },
 }
 
 const READINGS: &[Reading] = &[
     Reading {
         name: "cpu_distance_ns",
         about: "a cache line from one CPU to another and back, ns",
-        // Rates go with its logarithm (decision 127).
-        of: |hosts| geometric_mean(&distances(hosts)),
-        differ: |a, b| a.max(b) / a.min(b) > HostSample::APART,
-        is_of_hardware: true,
+        figure: Figure::Distance,
     },
     Reading {
         name: "stolen_percent",
         about: "CPU time that the hypervisor took, % of a CPU",
-        of: |hosts| share(hosts, |host| host.steal_ns),
-        differ: |a, b| (a - b).abs() > STOLEN_PERCENT,
-        is_of_hardware: false,
+        figure: Figure::Share { part: |host| host.steal_ns, most: STOLEN_PERCENT },
     },
     Reading {
         name: "throttled_percent",
         about: "time stopped by a CPU quota, all CPUs together, %",
-        of: |hosts| share(hosts, |host| host.throttled_ns),
-        differ: |a, b| (a - b).abs() > THROTTLED_PERCENT,
-        is_of_hardware: false,
+        figure: Figure::Share { part: |host| host.throttled_ns, most: THROTTLED_PERCENT },
     },
     Reading {
         name: "foreign_cpu_percent",
         about: "CPU time of other programs, % of a CPU",
-        of: |hosts| share(hosts, |host| host.foreign_cpu_ns),
-        differ: |a, b| (a - b).abs() > FOREIGN_CPU_PERCENT,
-        is_of_hardware: false,
+        figure: Figure::Share { part: |host| host.foreign_cpu_ns, most: FOREIGN_CPU_PERCENT },
     },
     Reading {
         name: "hot_percent",
         about: "time too hot for the clock, %",
-        of: |hosts| share(hosts, |host| host.hot_ns),
-        differ: |a, b| (a - b).abs() > HOT_PERCENT,
-        is_of_hardware: false,
+        figure: Figure::Share { part: |host| host.hot_ns, most: HOT_PERCENT },
     },
 ];
 
@@ -108,12 +102,12 @@ impl Reading {
         is_one_machine: bool,
     ) -> Option<Surrounding> {
         let Self { name, about, .. } = *self;
-        let (before, after) = ((self.of)(first), (self.of)(second));
+        let (before, after) = (self.figure.of(first), self.figure.of(second));
         before.or(after)?;
         let moved = match before.zip(after) {
             None => Err(UNREAD),
-            Some(_) if self.is_of_hardware && !is_one_machine => Err(OTHER_HARDWARE),
-            Some((before, after)) => Ok((self.differ)(before, after)),
+            Some(_) if self.figure.is_of_hardware() && !is_one_machine => Err(OTHER_HARDWARE),
+            Some((before, after)) => Ok(self.figure.differs(before, after)),
         };
         Some(Surrounding {
             name,
@@ -123,6 +117,27 @@ impl Reading {
             moved: moved.ok(),
             moved_reason: moved.err(),
         })
+    }
+}
+
+impl Figure {
+    fn of(&self, hosts: &[&HostSample]) -> Option<f64> {
+        match self {
+            Self::Distance => geometric_mean(&distances(hosts)),
+            Self::Share { part, .. } => share(hosts, *part),
+        }
+    }
+
+    fn differs(&self, a: f64, b: f64) -> bool {
+        match self {
+            Self::Distance => a.max(b) / a.min(b) > HostSample::APART,
+            Self::Share { most, .. } => (a - b).abs() > *most,
+        }
+    }
+
+    /// True where it tells something of one machine alone.
+    const fn is_of_hardware(&self) -> bool {
+        matches!(self, Self::Distance)
     }
 }
 
