@@ -120,5 +120,5 @@ fn names_a_thread(cause: &(dyn Error + 'static)) -> bool {
     );
     of_engine
         || matches!(cause.downcast_ref(), Some(NamespaceError::Thread(_)))
-        || cause.downcast_ref().is_some_and(limit::is_of_threads)
+        || cause.is::<limit::NoThread>()
 }

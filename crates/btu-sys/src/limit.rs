@@ -54,17 +54,17 @@ pub fn of_threads() -> String {
     }
 }
 
-/// The error where no thread starts for what is not done on one's own.
+/// No thread starts, with the limits that may keep it from that.
+#[derive(Debug, thiserror::Error)]
+#[error("{cause}; {}", of_threads())]
+pub struct NoThread {
+    cause: std::io::Error,
+}
+
+/// The error where no thread starts.
 pub fn no_thread(cause: std::io::Error) -> Error {
-    Error::new(format!("{START}; {}", of_threads()), cause)
+    Error::new("start a thread", std::io::Error::other(NoThread { cause }))
 }
-
-/// True of an error that [`no_thread`] made.
-pub fn is_of_threads(cause: &Error) -> bool {
-    cause.to_string().starts_with(START)
-}
-
-const START: &str = "start a thread";
 
 #[cfg(test)]
 mod tests {
