@@ -36,6 +36,11 @@ pub fn step_ns() -> Option<u64> {
     step_of(monotonic_ns)
 }
 
+/// What reading that clock costs, in the mean of many readings in a row; `None` where it stands still.
+pub fn read_ns() -> Option<f64> {
+    cost_of(monotonic_ns)
+}
+
 /// Nanoseconds since 1970, UTC: for time stamps that people read, and to notice clock steps.
 #[inline]
 pub fn realtime_ns() -> u64 {
@@ -106,6 +111,14 @@ fn step_of(mut read: impl FnMut() -> u64) -> Option<u64> {
     steps.min().or_else(|| (0..MOST_READINGS).map(|_| moved()).find(|step| *step > 0))
 }
 
+/// The time of so many readings, shared among them.
+fn cost_of(mut read: impl FnMut() -> u64) -> Option<f64> {
+    let begun = read();
+    let taken = (1..READINGS).map(|_| read()).last()?.saturating_sub(begun);
+    let taken = u32::try_from(taken).unwrap_or(u32::MAX);
+    (taken > 0).then(|| f64::from(taken) / f64::from(READINGS - 1))
+}
+
 /// The time on one clock; zero where the clock does not exist, which Linux rules out for these.
 #[inline]
 pub(crate) fn now_ns(clock: ClockId) -> u64 {
@@ -131,6 +144,19 @@ mod tests {
         assert_eq!(step_of(coarse), Some(4_000_000));
         assert_eq!(step_of(|| 7), None);
         assert!(step_ns().is_some_and(|step| step > 0));
+    }
+
+    /// A clock that steps by four thousand and is read in twenty-five: the one is not the other.
+    #[test]
+    fn the_cost_of_reading_a_clock_is_not_its_step() {
+        let mut reading = 0_u64;
+        let coarse = || {
+            reading += 1;
+            reading * 25 / 4_000 * 4_000
+        };
+        assert!(cost_of(coarse).is_some_and(|cost| (24.0..26.0).contains(&cost)));
+        assert_eq!(cost_of(|| 7), None);
+        assert!(read_ns().is_some_and(|cost| cost > 0.0));
     }
 
     #[test]

@@ -54,7 +54,8 @@ fn flat(disclosure: &Disclosure) -> BTreeMap<String, String> {
 
 /// Values that differ from one minute to the next.
 fn is_reading(name: &str) -> bool {
-    ["available", "clock_step_ns", "frequency_mhz_now", "io_free_bytes"].contains(&name)
+    ["available", "clock_read_ns", "clock_step_ns", "frequency_mhz_now", "io_free_bytes"]
+        .contains(&name)
 }
 
 fn text(fact: &Fact) -> String {

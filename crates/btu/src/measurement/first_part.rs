@@ -123,9 +123,9 @@ fn said(fact: Option<&Fact>) -> String {
 const IDENTITY: [(&str, &str); 3] =
     [("cpu", "model"), ("system", "host_name"), ("system", "kernel")];
 
-/// Of the placement, what is measured anew each time: the step of the clock of a ping-pong, the room on
+/// Of the placement, what is measured anew each time: step and cost of the clock of a ping-pong, the room on
 /// the disk of `io`.
-const PASSING: [&str; 2] = ["clock_step_ns", "io_free_bytes"];
+const PASSING: [&str; 3] = ["clock_read_ns", "clock_step_ns", "io_free_bytes"];
 
 #[cfg(test)]
 mod tests {
@@ -191,7 +191,7 @@ mod tests {
         assert!(refused.ends_with("io_directory was /nvme and is /dev/shm"), "{refused}");
         let refused = told(same_placement(&placed(&[disk, ("cpus_test", "0")]), &placed(&[disk])));
         assert!(refused.ends_with("cpus_test was 0 and is not known"), "{refused}");
-        for passing in ["clock_step_ns", "io_free_bytes"] {
+        for passing in PASSING {
             let now = |value| placed(&[(passing, value)]);
             assert!(same_placement(&now("20"), &now("21")).is_ok(), "{passing}");
         }

@@ -69,6 +69,8 @@ pub(super) fn start(args: &PingPongArgs, interrupt: &Interrupt) -> Result<Starte
     let step = Nanos::new(clock::step_ns().unwrap_or(1));
     hosts.placement = facts::placed(facts);
     hosts.placement.insert("clock_step_ns".to_owned(), Fact::known(step.count()));
+    let reading = clock::read_ns().map(|cost| Fact::known((cost * 10.0).round() / 10.0));
+    hosts.placement.extend(reading.map(|cost| ("clock_read_ns".to_owned(), cost)));
     let progress = Progress::new(args.quiet || args.json);
     let (journal, lines) = if let Some(directory) = &args.resume {
         journal::go_on(directory, &hosts)?
