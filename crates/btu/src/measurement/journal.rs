@@ -12,6 +12,7 @@ use btu_control::Stored;
 use btu_core::disclosure::Disclosure;
 use btu_core::journal::EventRecord;
 use btu_core::journal::codec::StoredLine;
+use btu_core::journal::codec::TornLine;
 use btu_core::journal::file;
 use btu_core::words::several;
 
@@ -21,6 +22,7 @@ use super::first_part::same_placement;
 use super::first_part::same_settings;
 use super::place;
 use crate::exit::Failure;
+use crate::output;
 use crate::sign;
 
 /// A new journal of another verb, whose plan is this text, in the directory that is named or a default one.
@@ -57,8 +59,22 @@ pub(crate) fn go_on<L: StoredLine>(
     same_placement(&stored.hosts, here)?;
     sign::reopen(&journal);
     let kept = format!("{} kept", several(stored.records.len(), "line"));
-    note(&mut journal, EventRecord::RESUMED, &kept)?;
+    let torn = stored.torn.as_ref().map(|torn| set_aside(torn, "what it held is measured again"));
+    let resumed: Vec<String> = std::iter::once(kept).chain(torn.clone()).collect();
+    note(&mut journal, EventRecord::RESUMED, &resumed.join("; "))?;
+    if let Some(torn) = &torn {
+        output::message(torn);
+    }
     Ok((journal, stored.records))
+}
+
+/// What became of a line that a crash cut off, and what follows from that.
+pub(crate) fn set_aside(torn: &TornLine, follows: &str) -> String {
+    let (number, length) = (torn.number, torn.bytes.len());
+    format!(
+        "{}:{number}: torn last line ({length} bytes) moved to samples.torn; {follows}",
+        file::SAMPLES
+    )
 }
 
 /// The journal in this directory, with the plan that it began with: half of a matrix and half of another is no result.

@@ -10,7 +10,6 @@ use btu_control::Runner;
 use btu_core::disclosure::Disclosure;
 use btu_core::journal::EventRecord;
 use btu_core::journal::Record;
-use btu_core::journal::codec::TornLine;
 use btu_core::journal::file;
 use btu_core::plan::Plan;
 
@@ -153,7 +152,7 @@ fn resume(args: &RunArgs, dir: &Path, interrupt: &Interrupt) -> Result<Start, Fa
         make(args, &mut plan, directory, &mut here, (interrupt, Some(&stored.hosts)))?;
     same_placement(&stored.hosts, &here)?;
     sign::reopen(&journal);
-    let torn = stored.torn.as_ref().map(set_aside);
+    let torn = stored.torn.as_ref().map(|torn| journal::set_aside(torn, "its run is repeated"));
     let kept = format!("{} records kept", stored.records.len());
     if stored.events.is_empty() {
         journal::begun(&mut journal, NEW, &stored.plan)?;
@@ -165,15 +164,6 @@ fn resume(args: &RunArgs, dir: &Path, interrupt: &Interrupt) -> Result<Start, Fa
     }
     let records = stored.records;
     Ok(Start::Ready(Box::new(Started { plan, journal, records, runner, loss })))
-}
-
-/// What became of a line that a crash cut off.
-fn set_aside(torn: &TornLine) -> String {
-    let (number, length) = (torn.number, torn.bytes.len());
-    format!(
-        "samples.jsonl:{number}: torn last line ({length} bytes) moved to samples.torn; \
-         its run is repeated"
-    )
 }
 
 /// The plan of a result directory.

@@ -251,11 +251,35 @@ fn what_was_measured_outlives_kill_9_and_is_not_measured_again() {
     assert!(kept > 40 && visits(&folder) > kept);
 }
 
+/// Killed as it wrote: the whole lines stay, and what the torn one held is measured again, as it is said.
+#[test]
+fn a_torn_last_line_is_set_aside_and_told() {
+    needs!();
+    let folder = TempDir::new().unwrap();
+    let mut child = begun(&folder);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let samples = folder.path().join("out/samples.jsonl");
+    let mut text = std::fs::read_to_string(&samples).unwrap();
+    text.truncate(text.rfind('\n').unwrap() + 1);
+    let number = text.lines().count() + 1;
+    std::fs::write(&samples, text + "{\"kind\":\"ping_pong_vi").unwrap();
+    let told = resume(&folder);
+    let torn = format!(
+        "samples.jsonl:{number}: torn last line (21 bytes) moved to samples.torn; what it held is \
+         measured again"
+    );
+    assert!(told.contains(&torn), "{told}");
+    let events = std::fs::read_to_string(folder.path().join("out/events.jsonl")).unwrap();
+    assert!(events.contains(&torn), "{events}");
+}
+
 /// Goes on to the end; every point then has each round once.
-fn resume(folder: &TempDir) {
+fn resume(folder: &TempDir) -> String {
     let mut command = btu();
     command.current_dir(folder.path()).args(["pingpong", "--resume", "out", "--quiet"]);
-    run(&mut command).unwrap();
+    let resumed = command.output().unwrap();
+    assert!(resumed.status.success(), "{}", said(&resumed));
     let result = read_json(&folder.path().join("out/result.json"));
     assert_eq!(result["complete"], true);
     let mut seen = std::collections::BTreeSet::new();
@@ -265,4 +289,5 @@ fn resume(folder: &TempDir) {
         assert!(seen.insert(key), "measured twice: {line}");
     }
     is_left_alone(&folder.path().join("out"), "pingpong");
+    said(&resumed)
 }
