@@ -7,6 +7,8 @@ mod faults;
 mod foreign;
 mod search;
 
+use std::collections::BTreeMap;
+
 use super::chasm::Finding;
 use super::configuration::Configuration;
 use super::configuration::REFERENCE;
@@ -20,6 +22,7 @@ use super::point::summarize;
 use super::sample::ConfigurationId;
 use super::sample::Line;
 use super::sample::VisitSample;
+use super::schedule::Stop;
 use super::statistic::Statistic;
 use crate::sample::SocketOptions;
 use crate::units::Bytes;
@@ -63,6 +66,10 @@ pub struct Measured {
     pub figures: Figures,
     /// What became of each range of sizes that looked like a chasm; `None` where nobody looked.
     pub findings: Option<Vec<Finding>>,
+    /// Rounds that were asked for.
+    pub asked_rounds: u32,
+    /// Why each size that got fewer was stopped.
+    pub stops: BTreeMap<Bytes, Stop>,
     /// Visits that broke off.
     pub faults: Vec<Fault>,
     /// Sizes that were asked for and are larger than what the transport carries.
@@ -130,6 +137,8 @@ impl Reading<'_> {
         Measured {
             id,
             figures: curve.figures(),
+            asked_rounds: self.journal.plan.rounds,
+            stops: stops(&self.journal.lines, id),
             faults: faults::faults(self.own, &points),
             too_large: asked.into_iter().filter(|size| *size > largest).collect(),
             verified: self.verified(),
@@ -145,7 +154,7 @@ impl Reading<'_> {
     }
 
     fn verified(&self) -> Vec<(Bytes, u64)> {
-        let mut sums = std::collections::BTreeMap::<Bytes, u64>::new();
+        let mut sums = BTreeMap::<Bytes, u64>::new();
         for sample in self.own.iter().filter(|sample| sample.verified > 0) {
             *sums.entry(sample.size_bytes).or_default() += sample.verified;
         }
@@ -156,6 +165,16 @@ impl Reading<'_> {
         let details = self.own.iter().flat_map(|sample| &sample.flags).map(|flag| &flag.detail);
         let distinct: std::collections::BTreeSet<&String> = details.collect();
         distinct.into_iter().cloned().collect()
+    }
+}
+
+impl Measured {
+    /// Sizes that were asked for and never visited, with the reason.
+    pub fn left_out(&self) -> impl Iterator<Item = (Bytes, Stop)> {
+        let has_time = |size: &Bytes| self.points.iter().any(|point| point.size == *size);
+        let failed = |size: &Bytes| self.faults.iter().any(|fault| fault.size == *size);
+        let stops = self.stops.iter().map(|(size, stop)| (*size, *stop));
+        stops.filter(move |(size, _)| !has_time(size) && !failed(size))
     }
 }
 
@@ -190,6 +209,14 @@ fn declared(lines: &[Line]) -> Vec<(ConfigurationId, Configuration, Bytes)> {
         }
     }
     declared
+}
+
+fn stops(lines: &[Line], of: ConfigurationId) -> BTreeMap<Bytes, Stop> {
+    let told = lines.iter().filter_map(|line| match line {
+        Line::PingPongStops { id, stops } if *id == of => Some(stops),
+        _ => None,
+    });
+    told.flatten().map(|stopped| (stopped.size_bytes, stopped.cause)).collect()
 }
 
 fn samples(lines: &[Line]) -> Vec<&VisitSample> {

@@ -1,5 +1,6 @@
 //! What a ping-pong does: sizes, configurations, rounds, chance. Stored as `plan.toml` beside its samples.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Deserialize;
@@ -7,9 +8,11 @@ use serde::Serialize;
 
 use super::chasm::Settings;
 use super::configuration::Configuration;
+use super::configuration::Mode;
 use super::configuration::REFERENCE;
 use super::nature::Nature;
 use super::sample::ConfigurationId;
+use super::schedule::LEAST_CAP;
 use super::schedule::Order;
 use super::schedule::POINT_TIME;
 use super::schedule::Sweep;
@@ -36,7 +39,10 @@ pub struct Plan {
     pub connections: u32,
     /// The share of one point in the time of the sweep, all its rounds together.
     pub point_time_ns: Nanos,
-    /// How much longer than its limit a visit may take before it is given up.
+    /// The longest that a block may take, one way: larger ones are left out.
+    #[serde(default = "block_time")]
+    pub block_time_ns: Nanos,
+    /// How long nothing may come of a visit beyond its limit before it is given up.
     pub patience_ns: Nanos,
     /// A new connection for every visit.
     pub reset: bool,
@@ -125,6 +131,7 @@ impl Plan {
             rounds: 10,
             connections: 3,
             point_time_ns: POINT_TIME,
+            block_time_ns: block_time(),
             patience_ns: Nanos::from_secs(5),
             reset: false,
             order: Order::default(),
@@ -185,7 +192,11 @@ impl Plan {
 
     /// The first time in which nothing could be measured, by its name, and what is legal.
     pub fn no_time(&self) -> Option<(&'static str, String)> {
-        let times = [("patience", self.patience_ns), ("point_time", self.point_time_ns)];
+        let times = [
+            ("patience", self.patience_ns),
+            ("point_time", self.point_time_ns),
+            ("block_time", self.block_time_ns),
+        ];
         let (name, time) = times.into_iter().find(|(_, time)| time.is_zero())?;
         Some((name, format!("{time}: write a time above 0")))
     }
@@ -231,13 +242,24 @@ impl Plan {
         Sweep {
             configurations: carried.iter().map(|(id, _)| *id).collect(),
             largest: carried.iter().copied().collect(),
+            longest: self.longest(),
             rounds: self.rounds,
             connections: self.connections,
             budget: self.point_time_ns * points,
+            point_time: self.point_time_ns.max(LEAST_CAP),
             order: self.order,
             resolution,
             ..Sweep::new(sizes, self.seed)
         }
+    }
+
+    /// The longest exchange of each configuration: that of a block, there and back where it comes back.
+    fn longest(&self) -> BTreeMap<ConfigurationId, Nanos> {
+        let exchange = |one: Configuration| {
+            let ways = if one.mode == Mode::PingPong { 2 } else { 1 };
+            Nanos::new(self.block_time_ns.count().saturating_mul(ways))
+        };
+        self.numbered().into_iter().map(|(id, one)| (id, exchange(one))).collect()
     }
 
     /// The sweep of the reference line: copies repeat so well that little of them will do.
@@ -273,6 +295,11 @@ fn reference(configuration: &Configuration) -> Configuration {
         nature: Nature::of_copies(),
         ..Configuration::new(REFERENCE)
     }
+}
+
+/// That of `NetPIPE`, which stops once a block takes longer; plans were stored before there was a choice.
+const fn block_time() -> Nanos {
+    Nanos::from_secs(1)
 }
 
 /// Rounds of a plan, and connections that share them.
@@ -322,7 +349,9 @@ mod tests {
         let rising = Plan { order: Order::Rising, ..plan() };
         let text = rising.to_toml();
         assert_eq!(Plan::stored("plan.toml", &text).as_ref(), Ok(&rising), "{text}");
-        let without = text.replace("order = \"rising\"\n", "");
+        let without =
+            text.replace("order = \"rising\"\n", "").replace("block_time_ns = 1000000000\n", "");
+        assert_eq!(without.lines().count() + 2, text.lines().count());
         assert_eq!(Plan::stored("plan.toml", &without), Ok(plan()));
     }
 

@@ -13,6 +13,7 @@ use super::configuration::Configuration;
 use super::plan::Path;
 use super::schedule::Order;
 use super::schedule::SHORT_UNITS;
+use super::schedule::Stopped;
 use super::schedule::Visit;
 use super::statistic::Statistic;
 use crate::sample::Flag;
@@ -54,6 +55,13 @@ pub enum Line {
     PingPongForeign(Box<ForeignCurve>),
     /// A visit.
     PingPongVisit(Box<VisitSample>),
+    /// The points that got fewer rounds than were asked for, once the sweep is over.
+    PingPongStops {
+        /// The configuration.
+        id: ConfigurationId,
+        /// Each with its reason, by rising size.
+        stops: Vec<Stopped>,
+    },
     /// What the chasm finder was told: with these lines it finds the same again.
     PingPongAnswer {
         /// The configuration that it searched.

@@ -6,6 +6,7 @@
 
 mod cost;
 mod order;
+mod stop;
 mod stream;
 mod visit;
 
@@ -16,6 +17,7 @@ use std::collections::VecDeque;
 use self::cost::CostModel;
 use self::order::Pair;
 use self::order::Slot;
+use self::stop::PointState;
 use super::sample::ConfigurationId;
 use super::sample::Ended;
 use super::sample::VisitSample;
@@ -24,6 +26,8 @@ use crate::units::Bytes;
 use crate::units::Nanos;
 
 pub use order::Order;
+pub use stop::Stop;
+pub use stop::Stopped;
 pub use stream::Division;
 pub use stream::SHORT_UNITS;
 pub use stream::Sounding;
@@ -42,6 +46,8 @@ pub struct Sweep {
     pub streams: BTreeSet<ConfigurationId>,
     /// The largest block of those that do not carry every size.
     pub largest: BTreeMap<ConfigurationId, Bytes>,
+    /// The longest exchange of those of which larger blocks are left out.
+    pub longest: BTreeMap<ConfigurationId, Nanos>,
     /// How often each point is visited.
     pub rounds: u32,
     /// How many connections the rounds of a configuration are spread over, one after the other.
@@ -54,7 +60,7 @@ pub struct Sweep {
     pub seed: u64,
     /// The step of the clock, or the cost of reading it, whichever is larger.
     pub resolution: Nanos,
-    /// The most time of one point, all rounds together, once it has [`LEAST_ROUNDS`].
+    /// The most time of one point, all rounds together, once it has [`LEAST_ROUNDS`] over as many connections.
     pub point_time: Nanos,
     /// The most exchanges of one point, all rounds together; of a stream the most units.
     pub point_exchanges: u64,
@@ -64,7 +70,10 @@ pub struct Sweep {
 /// left for hosts, copies of memory, the journal and the report.
 pub const POINT_TIME: Nanos = Nanos::from_millis(235);
 
-/// Rounds that a point gets whatever it takes: below, there is no interval.
+/// The least that the time of a point is held to: a slow one gets more than its share.
+pub const LEAST_CAP: Nanos = Nanos::from_secs(2);
+
+/// Rounds that a point gets whatever it takes, and connections where there are as many: below, there is no interval.
 pub const LEAST_ROUNDS: u32 = 3;
 
 /// The order and the state of a sweep: asks for visits and is told what they took.
@@ -82,17 +91,6 @@ pub struct Schedule {
     left: usize,
 }
 
-/// What a point has had so far.
-#[derive(Clone, Copy, Debug, Default)]
-struct PointState {
-    rounds: u32,
-    exchanges: u64,
-    time: Nanos,
-    failures: u32,
-    /// Whether its visits warm up, once that is settled.
-    fades: Option<bool>,
-}
-
 impl Sweep {
     /// A sweep of one configuration over `sizes`: 10 rounds, 3 connections, [`POINT_TIME`] a point, in
     /// random order.
@@ -103,13 +101,14 @@ impl Sweep {
             configurations: vec![ConfigurationId(1)],
             streams: BTreeSet::new(),
             largest: BTreeMap::new(),
+            longest: BTreeMap::new(),
             rounds: 10,
             connections: 3,
             budget: POINT_TIME * points,
             order: Order::Random,
             seed,
             resolution: Nanos::new(30),
-            point_time: Nanos::from_secs(2),
+            point_time: LEAST_CAP,
             point_exchanges: 100_000,
         }
     }
@@ -166,7 +165,9 @@ impl Schedule {
         point.exchanges = point.exchanges.saturating_add(made);
         point.failures += u32::from(failed);
         if sample.counts() {
-            point.rounds += u32::from(visit.attempt == 1);
+            if visit.attempt == 1 {
+                point.visited_over(visit.connection);
+            }
             let exchange_ns = sample.times.p50_ns / f64::from(sample.times.batch.max(1));
             let costs = self.costs.entry(visit.configuration).or_default();
             costs.learn(visit.size, exchange_ns);
@@ -219,22 +220,13 @@ impl Schedule {
         self.sweep.sizes.iter().flat_map(with_all).collect()
     }
 
-    /// False for a point that has had its share, or that fails.
-    fn wants(&self, slot: Slot) -> bool {
-        let point = self.point(slot.configuration, slot.size);
-        let gone = self.failures.get(&slot.configuration).is_some_and(|n| *n >= MOST_FAILURES_ROW);
-        if gone || point.failures >= MOST_FAILURES || point.exchanges >= self.most_exchanges(slot) {
-            return false;
-        }
-        let broke = self.spent >= self.sweep.budget || point.time >= self.sweep.point_time;
-        !broke || (slot.attempt == 1 && point.rounds < LEAST_ROUNDS)
-    }
-
     /// The most exchanges of a point: 6 of one that is far slower than a larger block.
     fn most_exchanges(&self, slot: Slot) -> u64 {
-        let is_slow =
-            self.costs.get(&slot.configuration).is_some_and(|costs| costs.is_slow(slot.size));
-        if is_slow { SLOW_EXCHANGES } else { self.sweep.point_exchanges }
+        if self.is_slow(slot) { SLOW_EXCHANGES } else { self.sweep.point_exchanges }
+    }
+
+    fn is_slow(&self, slot: Slot) -> bool {
+        self.costs.get(&slot.configuration).is_some_and(|costs| costs.is_slow(slot.size))
     }
 
     /// The most exchanges of the next visit: the point's last rounds shall have some too.
@@ -252,15 +244,14 @@ impl Schedule {
         let costs = self.costs.entry(slot.configuration).or_default();
         let (is_slow, expected) = (costs.is_slow(slot.size), costs.exchange_ns(slot.size));
         let slow_above = costs.slow_above_ns(slot.size);
-        let share = self.share();
+        let share = self.share(slot);
         let is_stream = self.sweep.streams.contains(&slot.configuration);
         let batch = if is_stream { 1 } else { self.batch(slot.size, expected) };
         let slow_above = slow_above.map(|bound| whole(bound * f64::from(batch)));
         let left = self.exchanges_left(slot);
         let affordable = (share.seconds() * 1e9 / expected / f64::from(batch)).max(1.0);
-        // What is repeated comes after all rounds, over the connection that is left then.
-        let repeats = slot.attempt > 1;
-        let connection = self.connection(if repeats { self.sweep.rounds } else { slot.round });
+        let connection = self.connection_of(slot);
+        let longest = self.sweep.longest.get(&slot.configuration).copied().unwrap_or(Nanos::MAX);
         let opens = self.opened.insert((slot.configuration, connection));
         let warm_up = if opens || self.fades(slot, affordable) { WARM_UP } else { 0 };
         let forgotten = if opens { 0.0 } else { f64::from(warm_up) };
@@ -277,7 +268,7 @@ impl Schedule {
             units: if is_slow { 1 } else { u32::try_from(units.max(1)).unwrap_or(u32::MAX) },
             batch,
             stream: None,
-            limit: Limit { time: share * 4, slow_above, slow_after: SLOW_AFTER },
+            limit: Limit { time: share * 4, slow_above, longest, slow_after: SLOW_AFTER },
         };
         if is_stream { visit.streamed(share, if is_slow { 1 } else { left }) } else { visit }
     }
@@ -292,10 +283,14 @@ impl Schedule {
         if point.rounds == 0 { now } else { *point.fades.get_or_insert(now) }
     }
 
-    /// The time of the next visit: an equal share of what is left.
-    fn share(&self) -> Nanos {
-        let left = self.sweep.budget.since(self.spent).seconds() * (1.0 - REPEAT_SHARE);
-        whole(left * 1e9 / count(self.left + 1)).max(LEAST_SHARE)
+    /// The time of the next visit: an equal share of what is left, to the sweep and to the point.
+    fn share(&self, slot: Slot) -> Nanos {
+        let point = self.point(slot.configuration, slot.size);
+        let rounds = f64::from(self.sweep.rounds.saturating_sub(point.rounds).max(1));
+        let left = |time: Nanos, used| time.since(used).seconds() * (1.0 - REPEAT_SHARE);
+        let of_sweep = left(self.sweep.budget, self.spent) / count(self.left + 1);
+        let of_point = left(self.sweep.point_time, point.time) / rounds;
+        whole(of_sweep.min(of_point) * 1e9).max(LEAST_SHARE)
     }
 
     /// Exchanges per timed unit: so many that the clock's step is a hundredth of it.
@@ -303,6 +298,11 @@ impl Schedule {
         let wanted = 100.0 * self.sweep.resolution.seconds() * 1e9 / expected_ns;
         let batch = if size > LARGEST_BATCHED { 1.0 } else { wanted.ceil().clamp(1.0, 1000.0) };
         u32::try_from(whole(batch).count()).unwrap_or(1)
+    }
+
+    /// What is repeated comes after all rounds, over the connection that is left then.
+    fn connection_of(&self, slot: Slot) -> u32 {
+        self.connection(if slot.attempt > 1 { self.sweep.rounds } else { slot.round })
     }
 
     /// The connections of a configuration serve equal shares of the rounds.

@@ -100,7 +100,9 @@ impl Simulated {
     pub fn visit(&mut self, visit: &Visit, configuration: &Configuration) -> VisitSample {
         let began = self.now;
         for _ in 0..visit.warm_up {
-            let _ = self.exchange(visit.size, configuration);
+            if self.exchange(visit.size, configuration) > visit.limit.longest {
+                break;
+            }
         }
         let division = visit.stream.map(|stream| {
             let found = self.sound(visit.size, configuration, stream);

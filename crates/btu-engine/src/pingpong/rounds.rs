@@ -34,8 +34,12 @@ pub(super) fn timed<C: Channel>(
     exchange: impl Fn(&mut C, &mut Blocks, Unit) -> Result<(), Broken>,
 ) -> Result<Answer, Broken> {
     let unit = |exchanges, marks| Unit { exchanges, writes: duty.writes, marks };
-    if duty.warm_up > 0 {
-        exchange(channel, duty.blocks, unit(duty.warm_up, 0))?;
+    for _ in 0..duty.warm_up {
+        let start = clock::monotonic_ns();
+        exchange(channel, duty.blocks, unit(1, 0))?;
+        if clock::monotonic_ns().saturating_sub(start) > duty.limit.longest.count() {
+            break;
+        }
     }
     let (begun, mut fastest) = (clock::monotonic_ns(), u64::MAX);
     for done in 1..=duty.units {

@@ -59,7 +59,7 @@ pub struct Sessions {
     pub far: Party,
     /// The host whose end answers, where it is another one.
     pub host: Option<Host>,
-    /// How long to wait for a connection, and how much longer than its limit a visit may take.
+    /// How long to wait for a connection, and how long nothing may move of a visit that is over its limit.
     pub patience: Nanos,
     /// Set by whoever wants everything to end now.
     pub cancel: Arc<AtomicBool>,
@@ -202,7 +202,12 @@ impl Sessions {
         let units = if was_slow { 1 } else { request.exchanges.max(1) };
         let visit = Visit {
             configuration: PROBE,
-            limit: Limit { time: PROBE_TIME, slow_above: Some(whole_ns(enough_ns)), slow_after: 1 },
+            limit: Limit {
+                time: PROBE_TIME,
+                slow_above: Some(whole_ns(enough_ns)),
+                slow_after: 1,
+                ..Visit::single(probe.size, units, PROBE_TIME).limit
+            },
             stream: (configuration.mode == Mode::Streaming).then(|| Stream::within(STREAM_TIME)),
             ..Visit::single(probe.size, units, PROBE_TIME)
         };

@@ -80,7 +80,7 @@ fn sweep(
             return Ok(Ending::Interrupted);
         }
         schedule.record(&visit, &sample);
-        keep(started, sample)?;
+        keep(started, Line::PingPongVisit(Box::new(sample)))?;
         if let Some(reason) = started.sessions.lost() {
             return Ok(Ending::Lost(reason));
         }
@@ -91,7 +91,24 @@ fn sweep(
         }
         started.progress.visited(&visit, configuration, &schedule);
     }
+    for id in ids {
+        tell_stops(started, &schedule, id)?;
+    }
     Ok(Ending::Complete)
+}
+
+/// Keeps which points of a configuration got fewer rounds, and why: once, also where its search is gone on with.
+fn tell_stops(
+    started: &mut Started,
+    schedule: &Schedule,
+    id: ConfigurationId,
+) -> Result<(), Failure> {
+    let stops = schedule.stopped(id);
+    let is_told = |line: &Line| matches!(line, Line::PingPongStops { id: of, .. } if *of == id);
+    if stops.is_empty() || started.lines.iter().any(is_told) {
+        return Ok(());
+    }
+    keep(started, Line::PingPongStops { id, stops })
 }
 
 /// The visit as it is made: a checked one is short, and a plan may want new connections throughout.
@@ -101,8 +118,7 @@ fn asked(visit: &Visit, configuration: &Configuration, reset: bool) -> Visit {
     Visit { units, batch, opens: visit.opens || reset, ..visit.clone() }
 }
 
-fn keep(started: &mut Started, sample: VisitSample) -> Result<(), Failure> {
-    let line = Line::PingPongVisit(Box::new(sample));
+fn keep(started: &mut Started, line: Line) -> Result<(), Failure> {
     started.journal.keep(&line).map_err(journal_failure)?;
     started.lines.push(line);
     Ok(())

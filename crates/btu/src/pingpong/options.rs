@@ -206,7 +206,11 @@ pub(crate) struct WhatArgs {
     /// Time of each point, all rounds together
     #[arg(long, value_name = "TIME", default_value_t = POINT_TIME, help_heading = "Effort")]
     pub(super) point_time: Nanos,
-    /// How long a peer may say nothing before its visit is given up
+    /// The longest that a block may take, one way: larger ones are left out
+    #[arg(long, value_name = "TIME", default_value = "1s", help_heading = "Effort")]
+    pub(super) block_time: Nanos,
+    /// How long a peer may say nothing before its visit is given up; over udp, which nobody counts: how long a
+    /// visit may take beyond its share
     #[arg(long, value_name = "TIME", default_value = "5s", help_heading = "Effort")]
     pub(super) patience: Nanos,
     /// Seed of the random order, instead of a fresh one

@@ -115,6 +115,7 @@ impl WhatArgs {
             rounds: self.rounds.unwrap_or(if timed { ROUNDS } else { 1 }),
             connections: self.connections,
             point_time_ns: self.point_time,
+            block_time_ns: self.block_time,
             patience_ns: self.patience,
             reset: self.reset,
             order: self.order.into(),

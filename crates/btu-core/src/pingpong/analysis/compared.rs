@@ -6,8 +6,11 @@ use super::Measured;
 use super::Overlaid;
 use crate::pingpong::curve::Curve;
 use crate::pingpong::curve::CurveComparison;
+use crate::pingpong::curve::OverheadRow;
 use crate::pingpong::curve::Rounds;
+use crate::pingpong::curve::TABLE_SIZES;
 use crate::pingpong::curve::compare;
+use crate::pingpong::curve::overhead;
 use crate::pingpong::statistic::Statistic;
 use crate::stats::Interval;
 use crate::units::Bytes;
@@ -33,6 +36,20 @@ impl Analysis {
             Compared { first: base.label.clone(), second: other.label.clone(), found }
         };
         others.map(beside).collect()
+    }
+
+    /// What every other curve costs above the base at the sizes of the table, with its label; those of elsewhere last.
+    pub fn overheads(&self, base: Option<&str>) -> Vec<(String, OverheadRow)> {
+        let Some(base) = self.base(base) else { return Vec::new() };
+        let others = self.timed().filter(|curve| curve.id != base.id);
+        let own = others.map(|curve| (&curve.label, &curve.curve));
+        let foreign =
+            self.overlaid.iter().filter_map(|one| Some((&one.label, one.curve.as_ref()?)));
+        let rows = own.chain(foreign).flat_map(|(label, curve)| {
+            let found = overhead(&base.curve, curve, &TABLE_SIZES).into_iter();
+            found.map(|row| (label.clone(), row))
+        });
+        rows.collect()
     }
 
     /// Every curve of elsewhere beside its like here, as far as it has times; one of a file beside what is

@@ -3,6 +3,7 @@
 use super::super::configuration::size_f64;
 use super::super::curve::Line;
 use crate::units::Bytes;
+use crate::units::Nanos;
 
 /// What is known of the exchanges of one configuration, in nanoseconds.
 #[derive(Clone, Debug, Default)]
@@ -61,6 +62,21 @@ impl CostModel {
         seen.is_ok_and(|seen| seen.time > SLOW_RATIO * seen.least_above)
     }
 
+    /// True where an exchange of `size` takes longer than this by what was seen: one of its own size, or of a
+    /// smaller one, and by the line through all as far as that reaches. A delay that came once is none, as long
+    /// as other sizes tell so.
+    pub(super) fn is_above(&self, size: Bytes, most: Nanos) -> bool {
+        let most_ns = most.seconds() * 1e9;
+        let own = self.find(size).ok().map(|at| self.seen[at].time);
+        if own.is_some_and(|time| time <= most_ns) {
+            return false;
+        }
+        let (points, at) = (self.clean(), size_f64(size));
+        let is_near = points.iter().any(|(seen, _)| seen * REACH >= at);
+        let by_line = is_near && self.line_at(size).is_some_and(|time| time > most_ns);
+        by_line || points.iter().any(|(seen, time)| *seen < at && *time > most_ns)
+    }
+
     /// Where this size is, or belongs.
     fn find(&self, size: Bytes) -> Result<usize, usize> {
         self.seen.binary_search_by_key(&size, |seen| seen.size)
@@ -105,6 +121,8 @@ impl CostModel {
     }
 }
 
+/// How many times a size that was seen a line tells of. What one byte and three take says nothing of a million.
+const REACH: f64 = 8.0;
 /// Sizes that a line needs.
 const LEAST_POINTS: usize = 3;
 /// How much slower than a larger block is far slower.
@@ -142,6 +160,18 @@ mod tests {
         assert!(!model.is_slow(Bytes::new(16)) && !model.is_slow(Bytes::new(8 << 20)));
         assert!((model.slow_above_ns(Bytes::new(100)).unwrap() - 420_000.0).abs() < 1.0);
         assert_eq!(model.slow_above_ns(Bytes::new(8 << 20)), None);
+    }
+
+    #[test]
+    fn a_line_tells_of_blocks_that_take_too_long_as_far_as_it_reaches() {
+        let is_above =
+            |model: &CostModel, size| model.is_above(Bytes::new(size), Nanos::new(100_000));
+        let tiny = model(&[(1, 20_000.0), (2, 30_000.0), (3, 40_000.0)]);
+        assert!(!is_above(&tiny, 8 << 20) && is_above(&tiny, 24));
+        let few = model(&[(10, 200_000.0), (20, 90_000.0)]);
+        assert!(is_above(&few, 15) && !is_above(&few, 20) && !is_above(&few, 5));
+        let alone = model(&[(10, 200_000.0)]);
+        assert!(!is_above(&alone, 10), "no smaller one and no line says so");
     }
 
     /// Whatever is learned in whatever order, the bound of a size is that of the fastest larger one.

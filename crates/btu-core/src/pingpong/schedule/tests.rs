@@ -1,10 +1,13 @@
 //! The schedule against a path in virtual time.
 
+use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
 use super::*;
 use crate::pingpong::configuration::Configuration;
 use crate::pingpong::configuration::Writes;
+use crate::pingpong::plan::Plan;
+use crate::pingpong::plan::SizeChoice;
 use crate::pingpong::sample::Early;
 use crate::pingpong::sample::Fault;
 use crate::pingpong::simulated::Dip;
@@ -69,6 +72,93 @@ fn a_slow_path_still_gets_three_rounds_of_every_point() {
     for size in Sizes::default().points() {
         let rounds = samples.iter().filter(|sample| sample.size_bytes == size).count();
         assert!(rounds >= 3, "{rounds} rounds of {size}");
+    }
+}
+
+/// Rounds, and connections, of each size.
+fn visited(samples: &[VisitSample]) -> BTreeMap<Bytes, (usize, usize)> {
+    let mut all = BTreeMap::<Bytes, (usize, BTreeSet<u32>)>::new();
+    for sample in samples {
+        let (rounds, connections) = all.entry(sample.size_bytes).or_default();
+        *rounds += usize::from(sample.attempt == 1);
+        connections.insert(sample.connection);
+    }
+    all.into_iter().map(|(size, (rounds, over))| (size, (rounds, over.len()))).collect()
+}
+
+/// A slow path, a long exchange and a chasm: by the time of the sweep, that of a point, and the number of exchanges.
+#[test]
+fn whatever_stops_a_point_it_has_rounds_over_three_connections() {
+    let dip = Dip::later(Reach::Nagle(1448), 44_000.0);
+    let few = Sweep { budget: Nanos::from_secs(60), ..Sweep::new(vec![Bytes::new(8 << 20)], 7) };
+    for (sweep, path, causes) in [
+        (default_sweep(), Simulated::new(100.0, 80.0), vec![Stop::Budget, Stop::PointTime]),
+        (few, Simulated::new(10.0, 50.0), vec![Stop::PointTime]),
+        (default_sweep(), Simulated::new(10.0, 1.0).with_dip(dip), vec![Stop::Budget, Stop::Slow]),
+    ] {
+        let (schedule, samples) = run(sweep, path);
+        let (visited, stopped) = (visited(&samples), schedule.stopped(ConfigurationId(1)));
+        assert!(visited.values().all(|(rounds, over)| (3..=10).contains(rounds) && *over == 3));
+        let fewer = visited.iter().filter(|(_, (rounds, _))| *rounds < 10).map(|(size, _)| *size);
+        assert!(fewer.eq(stopped.iter().map(|one| one.size_bytes)), "each is told");
+        let told: BTreeSet<Stop> = stopped.iter().map(|one| one.cause).collect();
+        assert_eq!(told, BTreeSet::from_iter(causes));
+    }
+}
+
+/// 10 Mbit/s: a block of 1.25 MB takes a second, 8 MiB 6.7.
+#[test]
+fn blocks_that_take_longer_than_a_second_are_left_out() {
+    for seed in 0..20 {
+        let plan = Plan { seed, ..Plan::new(vec![Configuration::new("tcp")], seed) };
+        let sweep = plan.sweep(&[(ConfigurationId(1), Bytes::new(1 << 30))], Nanos::new(30));
+        let (schedule, samples) = run(sweep, Simulated::new(100.0, 800.0));
+        let (visited, stopped) = (visited(&samples), schedule.stopped(ConfigurationId(1)));
+        let above = |size: &Bytes| size.count() > 1_250_000;
+        let below = visited.iter().filter(|(size, _)| !above(size));
+        assert!(below.clone().count() == 106 && below.into_iter().all(|(_, made)| made.1 == 3));
+        assert!(visited.keys().filter(|size| above(size)).count() <= 4, "seed {seed}: {visited:?}");
+        let left_out = stopped.iter().filter(|one| one.cause == Stop::BlockTime);
+        assert!(left_out.map(|one| one.size_bytes).eq(plan.points().into_iter().filter(above)));
+        assert!(schedule.spent() < Nanos::from_secs(180), "{}", schedule.spent());
+    }
+}
+
+#[test]
+fn a_longer_block_time_has_every_size() {
+    let sizes = SizeChoice::Listed([1 << 10, 64 << 10, 1 << 20, 2 << 20].map(Bytes::new).to_vec());
+    for (seconds, wanted) in [(1, 3), (2, 4)] {
+        let block_time_ns = Nanos::from_secs(seconds);
+        let plan = Plan { block_time_ns, sizes: sizes.clone(), ..Plan::new(vec![two_writes()], 3) };
+        let sweep = plan.sweep(&[(ConfigurationId(1), Bytes::new(1 << 30))], Nanos::new(30));
+        let (_, samples) = run(sweep, Simulated::new(100.0, 800.0));
+        assert_eq!(visited(&samples).values().filter(|made| made.1 == 3).count(), wanted);
+    }
+}
+
+#[test]
+fn one_connection_has_the_first_three_rounds_of_a_slow_point() {
+    let sweep = Sweep { connections: 1, ..Sweep::new(vec![Bytes::new(8 << 20)], 7) };
+    let (_, samples) = run(sweep, Simulated::new(10.0, 80.0));
+    assert!(samples.iter().map(|sample| sample.round).eq([1, 2, 3]));
+}
+
+#[test]
+fn a_longer_time_of_a_point_makes_all_of_its_rounds() {
+    let sizes = [8, 64 << 10, 1 << 20, 8 << 20].map(Bytes::new).to_vec();
+    for seconds in [1, 4, 20] {
+        let plan = Plan {
+            point_time_ns: Nanos::from_secs(seconds),
+            sizes: SizeChoice::Listed(sizes.clone()),
+            ..Plan::new(vec![two_writes()], 7)
+        };
+        let sweep = plan.sweep(&[(ConfigurationId(1), Bytes::new(1 << 30))], Nanos::new(30));
+        let (schedule, samples) = run(sweep, Simulated::new(10.0, 1.0));
+        assert!(visited(&samples).values().all(|made| *made == (10, 3)), "{seconds} s");
+        assert_eq!(schedule.stopped(ConfigurationId(1)), []);
+        let large = samples.iter().filter(|sample| sample.size_bytes == sizes[3]);
+        let spent: Nanos = large.map(|sample| sample.elapsed_ns).sum();
+        assert!(spent.seconds() > 0.7 * f64::from(u32::try_from(seconds).unwrap()), "{spent}");
     }
 }
 

@@ -42,6 +42,8 @@ pub struct Limit {
     pub time: Nanos,
     /// A unit of `batch` exchanges slower than this is far slower than that of a clean neighbour.
     pub slow_above: Option<Nanos>,
+    /// No exchange is made to warm up after one that took longer than this.
+    pub longest: Nanos,
     /// Units after which the fastest one decides whether the point is slow.
     pub slow_after: u32,
 }
@@ -62,7 +64,7 @@ impl Visit {
             units,
             batch: 1,
             stream: None,
-            limit: Limit { time, slow_above: None, slow_after: 3 },
+            limit: Limit { time, slow_above: None, longest: Nanos::MAX, slow_after: 3 },
         }
     }
 }

@@ -74,7 +74,12 @@ impl<const RELIABLE: bool> Scripted<RELIABLE> {
 
     /// Three units of two exchanges after one to warm up; also how often that allocated.
     fn visit(&mut self, size: usize, wanted: &Configuration) -> (Answer, Vec<u64>, u64) {
-        let limit = Limit { time: Nanos::from_secs(3600), slow_above: None, slow_after: u32::MAX };
+        let limit = Limit {
+            time: Nanos::from_secs(3600),
+            slow_above: None,
+            slow_after: u32::MAX,
+            longest: Nanos::MAX,
+        };
         self.limited(size, wanted, limit)
     }
 
@@ -117,8 +122,12 @@ fn three_units<'m>(
     }
 }
 
-const ENDLESS: Limit =
-    Limit { time: Nanos::from_secs(3600), slow_above: None, slow_after: u32::MAX };
+const ENDLESS: Limit = Limit {
+    time: Nanos::from_secs(3600),
+    slow_above: None,
+    slow_after: u32::MAX,
+    longest: Nanos::MAX,
+};
 
 #[test]
 fn a_visit_sends_each_block_once_and_marks_the_last() {
@@ -223,7 +232,8 @@ fn both_directions_at_once_move_two_blocks() {
 #[test]
 fn a_visit_that_stops_early_tells_the_other_end() {
     let mut channel = Scripted::<true>::roomy();
-    let limit = Limit { time: Nanos::ZERO, slow_above: None, slow_after: u32::MAX };
+    let limit =
+        Limit { time: Nanos::ZERO, slow_above: None, slow_after: u32::MAX, longest: Nanos::MAX };
     let (answer, unit_ns, _) = channel.limited(100, &Configuration::new("any"), limit);
     assert_eq!((answer.early, unit_ns.len()), (Some(Early::TimeCap), 1));
     assert_eq!(channel.marks, [0, 0, 0, LAST]);
