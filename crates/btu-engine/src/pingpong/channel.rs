@@ -2,10 +2,12 @@
 
 use std::fmt;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use btu_core::sample::SocketOptions;
 use btu_sys::exchange::Ready;
+use btu_sys::tcp_info::TcpInfo;
 use btu_sys::wait::Waker;
 
 use super::duty::Answer;
@@ -64,6 +66,11 @@ pub trait Channel: Send {
     /// What ends the connection from another thread.
     fn aborter(&self) -> Aborter;
 
+    /// What tells another thread whether anything moves while a call waits; nothing where nobody counts it.
+    fn meter(&self) -> Option<Meter> {
+        None
+    }
+
     /// The options in effect; nothing where there are none.
     fn options(&self) -> Option<SocketOptions> {
         None
@@ -84,6 +91,10 @@ pub trait Channel: Send {
 #[derive(Clone)]
 pub struct Aborter(Arc<dyn Fn() + Send + Sync>);
 
+/// Reads from any thread how much a connection has moved so far; another number each time means that it moves.
+#[derive(Clone)]
+pub struct Meter(Arc<dyn Fn() -> Option<u64> + Send + Sync>);
+
 /// An end whose type is forgotten; its loops were compiled before that.
 pub trait End: Send {
     /// Starts exchanges and times them.
@@ -100,6 +111,9 @@ pub trait End: Send {
 
     /// What ends the connection from another thread.
     fn aborter(&self) -> Aborter;
+
+    /// See [`Channel::meter`].
+    fn meter(&self) -> Option<Meter>;
 
     /// The options in effect.
     fn options(&self) -> Option<SocketOptions>;
@@ -138,6 +152,10 @@ impl<C: Channel> End for C {
         Channel::aborter(self)
     }
 
+    fn meter(&self) -> Option<Meter> {
+        Channel::meter(self)
+    }
+
     fn options(&self) -> Option<SocketOptions> {
         Channel::options(self)
     }
@@ -160,6 +178,32 @@ impl Aborter {
     /// Ends the connection.
     pub fn abort(&self) {
         (self.0)();
+    }
+}
+
+impl Meter {
+    /// From what reads it.
+    pub fn new(read: impl Fn() -> Option<u64> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(read))
+    }
+
+    /// That of a TCP socket: the kernel counts what is acknowledged and what comes.
+    pub(super) fn of_tcp(socket: Arc<OwnedFd>) -> Self {
+        Self::new(move || {
+            let now = TcpInfo::of(&socket).ok()?;
+            Some(now.bytes_acked()?.wrapping_add(now.bytes_received()?))
+        })
+    }
+
+    /// What moved so far; nothing where the kernel does not tell.
+    pub fn moved(&self) -> Option<u64> {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for Meter {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("Meter")
     }
 }
 

@@ -1,13 +1,14 @@
 //! A connection between two threads, and the visits over it.
 //!
 //! Each end has a thread that entered its place, made its end and then waits for orders. The thread
-//! that asks for a visit watches both: when one breaks off, or the cap is reached, both connections
-//! are ended, so that no visit outlasts its cap whatever a peer does. After that the session is
+//! that asks for a visit watches both: when one breaks off, or a visit is over its limit and nothing moves,
+//! both connections are ended, so that no visit lasts for ever whatever a peer does. After that the session is
 //! broken and has to be opened again.
 
 mod distant;
 mod far;
 mod report;
+mod silence;
 mod worker;
 
 use std::sync::Arc;
@@ -32,6 +33,7 @@ use btu_sys::cpu::CpuSet;
 use self::distant::Distant;
 use self::report::Outcome;
 pub(super) use self::report::by_a_moving_clock;
+use self::silence::Silence;
 use self::worker::Done;
 use self::worker::Order;
 use self::worker::Side;
@@ -64,7 +66,7 @@ pub struct Opening {
     pub token: Option<Seat>,
     /// Ports to listen on, the first and the last; `None` for any.
     pub ports: Option<(u16, u16)>,
-    /// How long to wait for a connection, and how much longer than its limit a visit may take.
+    /// How long to wait for a connection, and how long nothing may move of a visit that is over its limit.
     pub patience: Nanos,
     /// Set by whoever wants everything to end now.
     pub cancel: Arc<AtomicBool>,
@@ -90,7 +92,7 @@ pub struct Session {
 #[derive(Debug)]
 enum Far {
     /// A thread of this process.
-    Here(Worker),
+    Here(Box<Worker>),
     /// Another host's.
     There(Distant),
 }
@@ -106,7 +108,7 @@ impl Session {
             None => {
                 let mut far = Worker::far(&opening, far_cpus, report.clone())?;
                 let at = far.rendezvous()?;
-                (Far::Here(far), at)
+                (Far::Here(Box::new(far)), at)
             }
             Some(host) => {
                 let (far, at, seat) = Distant::listen(&opening, host)?;
@@ -153,8 +155,8 @@ impl Session {
         self.near.options.as_ref()
     }
 
-    /// Makes one visit. Whatever happens is in the sample, and it happens within the limit of the
-    /// visit plus the patience of the session.
+    /// Makes one visit. Whatever happens is in the sample. Over its limit the visit goes on as long as its
+    /// connection moves; where nobody counts that, it is ended after the patience of the session.
     pub fn visit(&mut self, visit: &Visit) -> VisitSample {
         let begun = clock::monotonic_ns();
         let outcome =
@@ -188,16 +190,16 @@ impl Session {
             }
         }
         self.near.order(order(times));
-        let mut outcome = self.wait_for_both(cap);
+        let mut outcome = self.wait_for_both(visit.limit.time);
         outcome.add_steal(steal);
         outcome
     }
 
-    fn wait_for_both(&self, cap: Nanos) -> Outcome {
-        let deadline = now().saturating_add(cap);
+    fn wait_for_both(&self, limit: Nanos) -> Outcome {
+        let mut silence = Silence::after(now().saturating_add(limit), self.opening.patience);
         let mut outcome = Outcome::default();
         while !outcome.has_both() {
-            let left = deadline.since(now());
+            let left = silence.left(now());
             match self.done.recv_timeout(Duration::from(left).min(LOOK_AROUND)) {
                 Ok(done) => {
                     if outcome.take(done) {
@@ -208,7 +210,7 @@ impl Session {
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {
                     let cancelled = self.opening.cancel.load(Relaxed);
-                    if cancelled || left == Nanos::ZERO {
+                    if cancelled || silence.is_over(now(), || self.near.moved()) {
                         self.abort();
                         outcome.cut_short(cancelled);
                         return self.collect(outcome);

@@ -436,6 +436,43 @@ fn what_a_quic_socket_loses_is_sent_again_also_between_visits() {
     }
 }
 
+/// The kernel holds both ends to 2 MB/s: a block of 1 MiB there and back takes a second, the patience is a third of it.
+#[test]
+fn a_slow_path_is_no_silent_peer() {
+    for name in ["tcp", "tls"] {
+        let transport = transport::by_name(name).unwrap();
+        if let Err(reason) = transport.available() {
+            skip!("not built: {name}: {}", reason.sentence());
+        }
+        let mut opening = opening(transport, free());
+        for party in [&mut opening.near, &mut opening.far] {
+            party.sockets.pacing_byte_s = Some(2_000_000);
+        }
+        opening.patience = Nanos::from_millis(350);
+        let mut slow = visit(1 << 20, 1);
+        slow.limit.time = Nanos::ZERO;
+        let sample = Session::open(&opening).unwrap().visit(&slow);
+        assert_eq!(sample.ended, Ended::Complete, "{name}");
+        assert!(sample.times.min_ns > opening.patience * 2, "{name}: {:?}", sample.times);
+    }
+}
+
+/// One exchange that takes longer than any other shall is enough to warm up.
+#[test]
+fn a_block_that_takes_too_long_warms_nothing_up_again() {
+    let tcp = transport::by_name("tcp").unwrap();
+    let answered = |longest| {
+        let mut opening = opening(tcp, free());
+        opening.configuration.verify = false;
+        let mut one = Visit { warm_up: 40, ..visit(64 << 10, 1) };
+        one.limit.longest = longest;
+        let sample = Session::open(&opening).unwrap().visit(&one);
+        assert!(complete(&sample), "{sample:?}");
+        sample.elapsed_ns.seconds() / sample.times.min_ns.seconds()
+    };
+    assert!(answered(Nanos::ZERO) < 20.0 && answered(Nanos::MAX) > 20.0);
+}
+
 #[test]
 fn a_far_end_that_nobody_meets_gives_up() {
     let udp = transport::by_name("udp").unwrap();

@@ -20,6 +20,7 @@ use super::pinned;
 use crate::error::EngineError;
 use crate::pingpong::channel::Aborter;
 use crate::pingpong::channel::End;
+use crate::pingpong::channel::Meter;
 use crate::pingpong::duty::Answer;
 use crate::pingpong::duty::Broken;
 use crate::pingpong::duty::Duty;
@@ -66,6 +67,7 @@ pub(super) struct Worker {
     thread: Option<JoinHandle<Result<(), EngineError>>>,
     aborter: Option<Aborter>,
     bell: Option<Waker>,
+    meter: Option<Meter>,
     pub(super) options: Option<SocketOptions>,
     pub(super) regulator: Option<Regulator>,
     pub(super) remarks: Vec<String>,
@@ -77,6 +79,7 @@ enum News {
     Open {
         aborter: Aborter,
         bell: Option<Waker>,
+        meter: Option<Meter>,
         options: Option<SocketOptions>,
         regulator: Option<Regulator>,
         remarks: Vec<String>,
@@ -124,9 +127,9 @@ impl Worker {
         let opening = opening.clone();
         let thread = place.spawn(name, move || {
             let mut end = open(&opening, &tell)?;
-            let (aborter, bell) = (end.aborter(), end.bell());
+            let (aborter, bell, meter) = (end.aborter(), end.bell(), end.meter());
             let (options, regulator, remarks) = (end.options(), end.regulator(), end.remarks());
-            let _ = tell.send(News::Open { aborter, bell, options, regulator, remarks });
+            let _ = tell.send(News::Open { aborter, bell, meter, options, regulator, remarks });
             drop(tell);
             serve(&mut *end, &opening, side, &ordered, &report);
             Ok(())
@@ -137,6 +140,7 @@ impl Worker {
             thread: Some(thread),
             aborter: None,
             bell: None,
+            meter: None,
             options: None,
             regulator: None,
             remarks: Vec::new(),
@@ -154,8 +158,8 @@ impl Worker {
     /// Returns once the end is connected.
     pub(super) fn wait_until_open(&mut self) -> Result<(), EngineError> {
         match self.news.recv() {
-            Ok(News::Open { aborter, bell, options, regulator, remarks }) => {
-                (self.aborter, self.bell) = (Some(aborter), bell);
+            Ok(News::Open { aborter, bell, meter, options, regulator, remarks }) => {
+                (self.aborter, self.bell, self.meter) = (Some(aborter), bell, meter);
                 (self.options, self.regulator, self.remarks) = (options, regulator, remarks);
                 Ok(())
             }
@@ -176,6 +180,11 @@ impl Worker {
     /// True once its end is connected.
     pub(super) const fn is_open(&self) -> bool {
         self.aborter.is_some()
+    }
+
+    /// How much its connection has moved so far; nothing where nobody counts it.
+    pub(super) fn moved(&self) -> Option<u64> {
+        self.meter.as_ref().and_then(Meter::moved)
     }
 
     pub(super) fn abort(&self) {

@@ -39,6 +39,7 @@ use crate::error::EngineError;
 use crate::pingpong::channel::Aborter;
 use crate::pingpong::channel::Channel;
 use crate::pingpong::channel::End;
+use crate::pingpong::channel::Meter;
 use crate::pingpong::regulator::Regulator;
 use crate::pinned;
 use crate::pinned::refused;
@@ -205,6 +206,10 @@ impl Channel for QuicEnd {
 
     fn aborter(&self) -> Aborter {
         self.link.aborter()
+    }
+
+    fn meter(&self) -> Option<Meter> {
+        Some(self.link.meter())
     }
 
     fn options(&self) -> Option<SocketOptions> {

@@ -29,6 +29,7 @@ use crate::options::socket_options;
 use crate::pingpong::channel::Aborter;
 use crate::pingpong::channel::Channel;
 use crate::pingpong::channel::End;
+use crate::pingpong::channel::Meter;
 use crate::pingpong::regulator::PacedStream;
 use crate::pingpong::regulator::Regulator;
 
@@ -184,6 +185,10 @@ impl<const BOUNDED: bool, const RELIABLE: bool> Channel for SocketEnd<BOUNDED, R
             over.store(true, Relaxed);
             socket::abort(&*socket);
         })
+    }
+
+    fn meter(&self) -> Option<Meter> {
+        (!BOUNDED).then(|| Meter::of_tcp(Arc::clone(&self.socket)))
     }
 
     fn options(&self) -> Option<SocketOptions> {

@@ -32,6 +32,7 @@ use crate::error::EngineError;
 use crate::pingpong::channel::Aborter;
 use crate::pingpong::channel::Channel;
 use crate::pingpong::channel::End;
+use crate::pingpong::channel::Meter;
 use crate::pingpong::regulator::Regulator;
 use crate::pinned;
 use crate::pinned::refused;
@@ -186,6 +187,10 @@ impl Channel for TlsEnd {
 
     fn aborter(&self) -> Aborter {
         Channel::aborter(&self.wire)
+    }
+
+    fn meter(&self) -> Option<Meter> {
+        Channel::meter(&self.wire)
     }
 
     fn options(&self) -> Option<SocketOptions> {

@@ -32,6 +32,7 @@ use crate::options::socket_options;
 use crate::pingpong::channel::Aborter;
 use crate::pingpong::channel::Channel;
 use crate::pingpong::channel::End;
+use crate::pingpong::channel::Meter;
 use crate::pingpong::regulator::PacedStream;
 use crate::pingpong::regulator::Regulator;
 
@@ -142,6 +143,10 @@ impl Channel for UringEnd {
     fn aborter(&self) -> Aborter {
         let socket = Arc::clone(&self.socket);
         Aborter::new(move || btu_sys::socket::abort(&*socket))
+    }
+
+    fn meter(&self) -> Option<Meter> {
+        Some(Meter::of_tcp(Arc::clone(&self.socket)))
     }
 
     fn options(&self) -> Option<SocketOptions> {

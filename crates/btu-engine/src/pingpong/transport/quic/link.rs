@@ -7,6 +7,7 @@ use std::os::fd::BorrowedFd;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 use std::time::Instant;
@@ -30,6 +31,7 @@ use crate::door::Seat;
 use crate::error::EngineError;
 use crate::options::socket_options;
 use crate::pingpong::channel::Aborter;
+use crate::pingpong::channel::Meter;
 use crate::pingpong::regulator::Regulator;
 use crate::pingpong::regulator::Throttle;
 use crate::pingpong::transport::Hookup;
@@ -43,6 +45,8 @@ pub(super) struct Link {
     machine: Machine<Wire>,
     waiter: Waiter,
     bell: Waker,
+    /// How often datagrams came.
+    heard: Arc<AtomicU64>,
 }
 
 /// A socket that is waited for.
@@ -73,7 +77,10 @@ impl Link {
         waiter.add(&bell)?;
         let throttle = hookup.held_to().map(|rate| Throttle::new(rate, LARGEST_RECEIVE, None));
         let wire = Wire { socket, state, throttle, over: Arc::default(), echoes: None };
-        Ok((Self { machine: Machine::new(wire, server), waiter, bell }, address))
+        Ok((
+            Self { machine: Machine::new(wire, server), waiter, bell, heard: Arc::default() },
+            address,
+        ))
     }
 
     /// Speaks with `far` alone from now on, and proves the token to it where there is one.
@@ -152,7 +159,9 @@ impl Link {
 
     /// Takes what came at once, does what is due, and sends what may be sent. Never sleeps.
     pub(super) fn turn(&mut self) -> io::Result<()> {
-        if !self.machine.turn()? {
+        if self.machine.turn()? {
+            self.heard.fetch_add(1, Relaxed);
+        } else {
             self.bell.clear();
         }
         Ok(())
@@ -177,6 +186,12 @@ impl Link {
             over.store(true, Relaxed);
             bell.wake();
         })
+    }
+
+    /// Counts what comes: whoever sends hears of what arrived as well.
+    pub(super) fn meter(&self) -> Meter {
+        let heard = Arc::clone(&self.heard);
+        Meter::new(move || Some(heard.load(Relaxed)))
     }
 
     /// What sets the rate of the end, where one holds.
