@@ -11,6 +11,7 @@ mod headline;
 mod overlaid;
 mod reading;
 mod rows;
+mod stops;
 mod store;
 mod waits;
 

@@ -171,7 +171,10 @@ impl Reading<'_> {
 impl Measured {
     /// Sizes that were asked for and never visited, with the reason.
     pub fn left_out(&self) -> impl Iterator<Item = (Bytes, Stop)> {
-        let has_time = |size: &Bytes| self.points.iter().any(|point| point.size == *size);
+        let has_time = |size: &Bytes| {
+            let checked = || self.verified.iter().any(|(checked, _)| checked == size);
+            self.points.iter().any(|point| point.size == *size) || checked()
+        };
         let failed = |size: &Bytes| self.faults.iter().any(|fault| fault.size == *size);
         let stops = self.stops.iter().map(|(size, stop)| (*size, *stop));
         stops.filter(move |(size, _)| !has_time(size) && !failed(size))

@@ -2,8 +2,6 @@
 
 use btu_core::pingpong::analysis::Compared;
 use btu_core::pingpong::curve::OverheadRow;
-use btu_core::pingpong::curve::TABLE_SIZES;
-use btu_core::pingpong::curve::overhead;
 use btu_core::stats::Interval;
 
 use super::Seen;
@@ -16,19 +14,8 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
     let Some(base) = seen.analysis.base(seen.journal.plan.base.as_deref()) else {
         return Vec::new();
     };
-    let others = seen.analysis.timed().filter(|curve| curve.id != base.id);
-    let own = others.map(|curve| (&curve.label, &curve.curve));
-    let foreign = seen
-        .analysis
-        .overlaid
-        .iter()
-        .filter_map(|other| Some((&other.label, other.curve.as_ref()?)));
-    let rows: Vec<Vec<String>> = own
-        .chain(foreign)
-        .flat_map(|(label, curve)| {
-            overhead(&base.curve, curve, &TABLE_SIZES).into_iter().map(|found| row(label, &found))
-        })
-        .collect();
+    let found = seen.analysis.overheads(seen.journal.plan.base.as_deref());
+    let rows: Vec<Vec<String>> = found.iter().map(|(label, found)| row(label, found)).collect();
     let pairs = seen.analysis.paired(seen.journal.plan.base.as_deref()).into_iter();
     let pairs: Vec<Compared> = pairs.filter(|pair| pair.found.sizes.len() >= FEWEST).collect();
     let verdicts = verdicts(&pairs);
@@ -40,7 +27,7 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
         Column::right("bytes"),
         Column::right("T us"),
         Column::right("base us"),
-        Column::right("difference"),
+        Column::right("difference us, 95 %"),
         Column::right("ratio"),
         Column::right("95 %"),
     ];
@@ -78,10 +65,22 @@ fn row(label: &str, found: &OverheadRow) -> Vec<String> {
         found.size.count().to_string(),
         number::figure(found.upper_us),
         number::figure(found.lower_us),
-        number::figure(found.upper_us - found.lower_us),
+        difference(found),
         ratio(found.upper_us / found.lower_us),
         number::interval(found.ratio.filter(is_telling).map(bounds), ratio),
     ]
+}
+
+/// The difference with its interval, where rounds tell one that says something.
+fn difference(found: &OverheadRow) -> String {
+    let of_all = number::figure(found.upper_us - found.lower_us);
+    let telling = found.difference_us.filter(|_| found.ratio.as_ref().is_none_or(is_telling));
+    telling.map_or_else(
+        || of_all.clone(),
+        |Interval { low, high }| {
+            format!("{of_all} {}", number::interval(Some([low, high]), number::figure))
+        },
+    )
 }
 
 /// A transport may be a hundred times faster than the base: two decimals would leave nothing of that.
@@ -100,10 +99,17 @@ mod tests {
             size: btu_core::units::Bytes::new(8),
             lower_us: 10.0,
             upper_us: 20.0,
-            difference_us: None,
+            difference_us: Some(Interval { low: 8.5, high: 11.5 }),
             ratio: Some(Interval { low, high }),
         };
         let shown = |low, high| row("tcp", &found(low, high)).pop();
+        let difference = |low, high| row("tcp", &found(low, high)).swap_remove(4);
+        assert_eq!(difference(1.5, 2.5), "10.0 [8.50, 11.5]");
+        assert_eq!(
+            difference(0.001, 2e24),
+            "10.0",
+            "two rounds say no more of it than of the ratio"
+        );
         assert_eq!(shown(1.5, 2.5).as_deref(), Some("[1.50, 2.50]"));
         assert_eq!(shown(0.001, 2e24).as_deref(), Some("-"));
         assert_eq!(shown(0.0012, 0.012).as_deref(), Some("[0.00120, 0.0120]"));

@@ -12,6 +12,7 @@ use btu_core::units::Bytes;
 use btu_core::words::several;
 
 use super::Seen;
+use super::stops;
 use crate::document::Block;
 use crate::document::Column;
 use crate::document::Table;
@@ -130,7 +131,16 @@ fn notes(seen: &Seen<'_>) -> impl Iterator<Item = String> {
     });
     let missing = missing(&seen.analysis.missing);
     let noisy = seen.analysis.timed().filter_map(noise);
-    noisy.chain(large).chain(remarks).chain(bare).chain(missing).collect::<Vec<_>>().into_iter()
+    let stopped =
+        seen.analysis.curves.iter().flat_map(|curve| stops::told(curve, &seen.journal.plan));
+    noisy
+        .chain(stopped)
+        .chain(large)
+        .chain(remarks)
+        .chain(bare)
+        .chain(missing)
+        .collect::<Vec<_>>()
+        .into_iter()
 }
 
 /// What is not there and why, each reason once: a transport is missing in every way to wait.
@@ -208,6 +218,7 @@ fn points(curve: &Measured) -> Table {
             number::figure(point.netpipe_us),
             connections(&point.connections_us),
             point.exchanges.to_string(),
+            rounds(curve, point),
             point.flags.iter().map(|flag| flag.name.as_str()).collect::<Vec<_>>().join(" "),
         ];
         cells.extend(drawn.map(|_| interval(curve.interval_us(point.size))));
@@ -225,6 +236,7 @@ fn points(curve: &Measured) -> Table {
         "NetPIPE's",
         "connections",
         "n",
+        "rounds",
         "flags",
     ];
     let mut columns = heads.map(Column::right).to_vec();
@@ -234,6 +246,16 @@ fn points(curve: &Measured) -> Table {
         columns,
         rows: curve.points.iter().map(row).collect(),
         summary_rows: 0,
+    }
+}
+
+/// The rounds of a point; where there are fewer than were asked for, of how many, and why.
+fn rounds(curve: &Measured, point: &PointSummary) -> String {
+    let (made, asked) = (point.rounds_us.len(), curve.asked_rounds);
+    let why = curve.stops.get(&point.size).map(|stop| format!(" ({})", stop.name()));
+    match why {
+        None if usize::try_from(asked).is_ok_and(|asked| asked <= made) => made.to_string(),
+        why => format!("{made} of {asked}{}", why.unwrap_or_default()),
     }
 }
 

@@ -163,7 +163,7 @@ fn facts(seen: &Seen<'_>) -> Vec<Pair> {
         .iter()
         .filter(|line| matches!(line, btu_core::pingpong::sample::Line::PingPongVisit(_)))
         .count();
-    let (visits, rounds) = (several(visits, "visit"), several(plan.rounds, "round"));
+    let (visits, rounds) = (several(visits, "visit"), rounds(seen));
     let mode = plan.configurations.first().map(|configuration| configuration.mode.formula());
     let mut facts = vec![
         Pair::new("Host", host_line(&journal.hosts)),
@@ -176,6 +176,17 @@ fn facts(seen: &Seen<'_>) -> Vec<Pair> {
     }
     facts.extend(journal.hosts.note.iter().map(|note| Pair::new("Note", note)));
     facts
+}
+
+/// How many rounds the points have: of those that were stopped before, the fewest.
+fn rounds(seen: &Seen<'_>) -> String {
+    let asked = seen.journal.plan.rounds;
+    let points = seen.analysis.timed().flat_map(|curve| &curve.points);
+    let fewest = points.filter_map(|point| u32::try_from(point.rounds_us.len()).ok()).min();
+    match fewest.filter(|fewest| *fewest < asked) {
+        Some(fewest) => format!("{fewest} to {}", several(asked, "round")),
+        None => several(asked, "round"),
+    }
 }
 
 /// The statistic and how it is computed; where its name promises more exchanges than there were, how many.

@@ -19,11 +19,13 @@ use super::silence::Reasons;
 use super::version::PINGPONG_SCHEMA_VERSION;
 
 pub use beside::ComparisonResult;
+pub use beside::CostResult;
 pub use beside::OverlaidResult;
 pub use chasm::ChasmResult;
 pub use chasm::MovedResult;
 pub use curve::CurveResult;
 pub use curve::FaultResult;
+pub use curve::LeftOutResult;
 pub use curve::PointResult;
 pub use curve::RegimeResult;
 
@@ -61,6 +63,8 @@ pub struct PingPongDocument {
     pub overlaid: Vec<OverlaidResult>,
     /// Every other curve beside the base, and every one from elsewhere beside its like.
     pub comparisons: Vec<ComparisonResult>,
+    /// What every other curve costs above the base, at up to four sizes each.
+    pub costs: Vec<CostResult>,
     /// Transports that were asked for and are not there, with the reason.
     pub missing: BTreeMap<String, String>,
 }
@@ -86,8 +90,14 @@ pub fn pingpong_result(journal: &Journal, analysis: &Analysis) -> PingPongDocume
         reference: analysis.reference.as_ref().map(curve::curve),
         overlaid: analysis.overlaid.iter().map(beside::overlaid).collect(),
         comparisons: pairs.map(|pair| beside::comparison(&pair)).collect(),
+        costs: costs(analysis, base),
         missing: analysis.missing.iter().cloned().collect(),
     }
+}
+
+fn costs(analysis: &Analysis, base: Option<&str>) -> Vec<CostResult> {
+    let Some(measured) = analysis.base(base) else { return Vec::new() };
+    analysis.overheads(base).iter().map(|row| beside::cost(&measured.label, row)).collect()
 }
 
 impl PingPongDocument {
@@ -99,6 +109,7 @@ impl PingPongDocument {
 
 const NO_POINT: &str = "no point was measured";
 const FEW_POINTS: &str = "too few points were measured";
+const COST_ROUNDS: &str = "an interval of a cost needs two rounds of both curves";
 const NOT_CONFIRMED: &str = "the range was not confirmed as a chasm";
 
 /// Why each key may be null.
@@ -119,6 +130,12 @@ const REASONS: &Reasons = &[
     ("factor", "the range was not measured again"),
     ("confirmed", "the range was not measured again"),
     ("p", NOT_CONFIRMED),
+    (
+        "stop",
+        "it got every round that was asked for, or single visits failed, or the measurement was cut short",
+    ),
+    ("difference_ci95_us", COST_ROUNDS),
+    ("ratio_ci95", COST_ROUNDS),
     ("ci95_us", "an interval needs three rounds"),
     ("within_round_ci95_us", "an interval needs six exchanges"),
     (

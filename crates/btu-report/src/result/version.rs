@@ -5,7 +5,7 @@
 /// Version of the shape of a run's `result.json`.
 pub const SCHEMA_VERSION: &str = "1.7.0";
 /// Version of the shape of a ping-pong's `result.json`.
-pub const PINGPONG_SCHEMA_VERSION: &str = "1.6.0";
+pub const PINGPONG_SCHEMA_VERSION: &str = "1.7.0";
 /// Version of the shape of a traffic measurement's `result.json`.
 pub const TRAFFIC_SCHEMA_VERSION: &str = "3.4.0";
 /// Version of the shape of the document of `btu explain --json`.
@@ -39,6 +39,10 @@ static PINGPONG: LaterKeys = LaterKeys(&[
     (4, "unclear"),
     (4, "without_effect"),
     (6, "timed_units"),
+    (7, "asked_rounds"),
+    (7, "costs"),
+    (7, "left_out"),
+    (7, "stop"),
 ]);
 static TRAFFIC: LaterKeys = LaterKeys(&[
     (1, "pacing_blocks"),
@@ -165,6 +169,9 @@ mod tests {
             (1, "comparisons_reason", true),
             (3, "unclear", true),
             (4, "unclear", false),
+            (6, "costs", true),
+            (7, "costs", false),
+            (6, "stop_reason", true),
             (0, "curves", false),
         ] {
             assert_eq!(pingpong.may_lack(minor, key), may, "{minor} {key}");

@@ -11,11 +11,14 @@ use btu_core::pingpong::journal::Journal;
 use btu_core::pingpong::plan::ChasmSearch;
 use btu_core::pingpong::plan::Plan;
 use btu_core::pingpong::plan::SizeChoice;
+use btu_core::pingpong::sample::ConfigurationId;
 use btu_core::pingpong::sample::Ended;
 use btu_core::pingpong::sample::Fault;
 use btu_core::pingpong::sample::Line;
 use btu_core::pingpong::sample::Times;
 use btu_core::pingpong::schedule::Schedule;
+use btu_core::pingpong::schedule::Stop;
+use btu_core::pingpong::schedule::Stopped;
 use btu_core::pingpong::simulated::Dip;
 use btu_core::pingpong::simulated::Noise;
 use btu_core::pingpong::simulated::Reach;
@@ -271,6 +274,45 @@ fn a_result_without_a_point_has_its_notes() {
     let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("vsock is not there: <script>."), "{said}");
     assert!(said.contains("tcp spin: 2 sizes not available: above 32768 bytes."), "{said}");
+}
+
+/// A point with three of its rounds, one that nobody visited, and the costs of the second curve.
+#[test]
+fn points_that_were_stopped_are_told_with_their_reason_and_costs_with_their_interval() {
+    let mut journal = journal();
+    let first = ConfigurationId(1);
+    journal.lines.retain(|line| {
+        let Line::PingPongVisit(sample) = line else { return true };
+        let (size, is_first) = (sample.size_bytes.count(), sample.configuration == first);
+        !is_first || (size < 65_536 && (size < 49_152 || [1, 5, 8].contains(&sample.round)))
+    });
+    let stopped = |size, cause| Stopped { size_bytes: Bytes::new(size), cause };
+    let stops = vec![stopped(49_152, Stop::PointTime), stopped(65_536, Stop::BlockTime)];
+    journal.lines.push(Line::PingPongStops { id: first, stops });
+    let text = rendered("md", &journal);
+    for told in [
+        "tcp block: 1 size not measured: a block takes more than 1s (65536 bytes).",
+        "tcp block: 1 size with fewer than 10 rounds: the time of a point was over",
+        "in random order, 3 to 10 rounds",
+        "3 of 10 (point",
+    ] {
+        assert!(text.contains(told), "no {told} in\n{text}");
+    }
+    let result = pingpong_result(&journal, &analyse(&journal));
+    let curve = &result.curves[0];
+    let last = curve.points.last().unwrap();
+    assert_eq!((last.bytes, last.rounds, last.asked_rounds), (49_152, 3, 10));
+    assert_eq!(last.stop.as_deref(), Some("point_time"));
+    assert_eq!(curve.points[0].stop, None);
+    let left_out: Vec<_> = curve.left_out.iter().map(|one| (one.bytes, &*one.stop)).collect();
+    assert_eq!(left_out, [(65_536, "block_time")]);
+    assert!(result.complete, "what is left out is no fault");
+    let cost = &result.costs[0];
+    assert_eq!((&*cost.base, &*cost.curve, cost.bytes), ("tcp block", "tcp spin", 8));
+    let [low, high] = cost.difference_ci95_us.unwrap();
+    assert!((low..high).contains(&cost.difference_us) && cost.ratio_ci95.is_some());
+    let shown = [low, high].map(|bound| format!("{bound:.3}"));
+    assert!(shown.iter().all(|bound| text.contains(&bound[..5])), "{shown:?}\n{text}");
 }
 
 const PUBLISHED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema/pingpong-1.json");

@@ -2,7 +2,9 @@
 
 use btu_core::pingpong::analysis::Compared;
 use btu_core::pingpong::analysis::Overlaid;
+use btu_core::pingpong::curve::OverheadRow;
 use btu_core::pingpong::curve::Verdict;
+use btu_core::stats::Interval;
 use btu_core::units::Bytes;
 use serde::Deserialize;
 use serde::Serialize;
@@ -48,6 +50,48 @@ pub struct ComparisonResult {
     pub time_ratio: Option<f64>,
     /// All of it in a sentence.
     pub sentence: String,
+}
+
+/// What a curve costs above the base at one size.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CostResult {
+    /// The curve that costs are counted from.
+    pub base: String,
+    /// The other one.
+    pub curve: String,
+    /// The size that was asked for: 8, 1400, 65536 or 1048576.
+    pub wanted_bytes: u64,
+    /// The nearest one that both have.
+    pub bytes: u64,
+    /// T of the base, microseconds.
+    pub base_us: f64,
+    /// T of the other, microseconds.
+    pub time_us: f64,
+    /// The second less the first, microseconds.
+    pub difference_us: f64,
+    /// Its 95 % interval (Welch); null without rounds.
+    pub difference_ci95_us: Option<[f64; 2]>,
+    /// The second over the first.
+    pub ratio: f64,
+    /// Its 95 % interval (Welch, on logs); null without rounds.
+    pub ratio_ci95: Option<[f64; 2]>,
+}
+
+pub(super) fn cost(base: &str, (label, row): &(String, OverheadRow)) -> CostResult {
+    let bounds = |interval: Interval| [interval.low, interval.high];
+    CostResult {
+        base: base.to_owned(),
+        curve: label.clone(),
+        wanted_bytes: row.wanted.count(),
+        bytes: row.size.count(),
+        base_us: row.lower_us,
+        time_us: row.upper_us,
+        difference_us: row.upper_us - row.lower_us,
+        difference_ci95_us: row.difference_us.map(bounds),
+        ratio: row.upper_us / row.lower_us,
+        ratio_ci95: row.ratio.map(bounds),
+    }
 }
 
 pub(super) fn overlaid(other: &Overlaid) -> OverlaidResult {

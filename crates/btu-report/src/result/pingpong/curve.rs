@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use btu_core::pingpong::analysis::Measured;
 use btu_core::pingpong::point::PointSummary;
+use btu_core::pingpong::schedule::Stop;
 use btu_core::stats::Interval;
 use btu_core::units::Bytes;
 use serde::Deserialize;
@@ -46,6 +47,8 @@ pub struct CurveResult {
     pub verified_exchanges: u64,
     /// Sizes that were asked for and are larger than what the transport carries.
     pub too_large_bytes: Vec<u64>,
+    /// Sizes that were asked for and not visited once, with the reason.
+    pub left_out: Vec<LeftOutResult>,
     /// What a reader should know.
     pub remarks: Vec<String>,
 }
@@ -103,10 +106,25 @@ pub struct PointResult {
     /// Timed units that they make: as many, or fewer where a unit has several, as of a stream up to its
     /// acknowledgement.
     pub timed_units: u64,
-    /// Rounds.
+    /// Rounds that count.
     pub rounds: u64,
+    /// Rounds that were asked for.
+    pub asked_rounds: u64,
+    /// Why it got fewer: `block_time`, `budget`, `exchanges`, `failures`, `point_time` or `slow`; null where it
+    /// did not, or nothing but single visits failed, or the measurement was cut short.
+    pub stop: Option<String>,
     /// Names of the remarks on the point.
     pub flags: Vec<String>,
+}
+
+/// A size that was not visited.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LeftOutResult {
+    /// The block.
+    pub bytes: u64,
+    /// Why: as `stop` of a point.
+    pub stop: String,
 }
 
 /// Visits of a point that broke off.
@@ -151,6 +169,7 @@ pub(super) fn curve(measured: &Measured) -> CurveResult {
         faults: faults(measured),
         verified_exchanges: measured.verified.iter().map(|(_, exchanges)| exchanges).sum(),
         too_large_bytes: measured.too_large.iter().copied().map(Bytes::count).collect(),
+        left_out: measured.left_out().map(|(size, stop)| left_out(size, stop)).collect(),
         remarks: measured.remarks.clone(),
     }
 }
@@ -176,8 +195,14 @@ fn point(measured: &Measured, point: &PointSummary) -> PointResult {
         exchanges: point.exchanges,
         timed_units: point.units,
         rounds: u64::try_from(point.rounds_us.len()).unwrap_or(u64::MAX),
+        asked_rounds: measured.asked_rounds.into(),
+        stop: measured.stops.get(&point.size).map(|stop| stop.name().to_owned()),
         flags: point.flags.iter().map(|flag| flag.name.clone()).collect(),
     }
+}
+
+fn left_out(size: Bytes, stop: Stop) -> LeftOutResult {
+    LeftOutResult { bytes: size.count(), stop: stop.name().to_owned() }
 }
 
 fn bounds(interval: Option<Interval>) -> Option<[f64; 2]> {
