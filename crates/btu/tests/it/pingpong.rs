@@ -39,6 +39,38 @@ pub(super) fn result(folder: &Path, args: &[&str]) -> Value {
     read_json(&folder.join("out/result.json"))
 }
 
+/// A path on which a byte takes too long: larger blocks are told as left out, and are no fault.
+#[test]
+fn blocks_above_one_that_takes_too_long_are_left_out_and_listed() {
+    needs!();
+    let folder = TempDir::new().unwrap();
+    let args = ["tcp", "--sizes", "8B,1kB,64kB", "--block-time", "1us", "--order", "rising"];
+    let more = ["--connections", "1", "--chasms", "off", "--reference", "off"];
+    let said = run(&mut short(folder.path(), &[&args[..], &more].concat())).unwrap();
+    assert!(
+        said.contains(
+            "tcp: 2 sizes not measured: a block takes more than 1us (1000 to 64000 bytes)."
+        ),
+        "{said}"
+    );
+    let result = read_json(&folder.path().join("out/result.json"));
+    assert_eq!(result["complete"], true);
+    let curve = &result["curves"][0];
+    assert_eq!(curve["faults"], Value::Array(Vec::new()));
+    assert_eq!(
+        curve["left_out"],
+        serde_json::json!([
+            {"bytes": 1000, "stop": "block_time"}, {"bytes": 64000, "stop": "block_time"}
+        ])
+    );
+    let point = &curve["points"][0];
+    assert_eq!(
+        (&point["bytes"], &point["rounds"], &point["asked_rounds"]),
+        (&8.into(), &3.into(), &3.into())
+    );
+    assert!(point["stop"].is_null());
+}
+
 #[test]
 fn a_measurement_says_what_a_byte_takes_what_is_the_most_and_where_half_of_it_is() {
     needs!();
