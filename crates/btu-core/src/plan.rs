@@ -11,6 +11,7 @@ mod class;
 mod edition;
 mod error;
 mod estimate;
+mod link;
 mod matrix;
 mod raw;
 mod resolve;
@@ -36,6 +37,8 @@ pub use class::TestbedClass;
 pub use edition::EDITIONS;
 pub use edition::Edition;
 pub use error::PlanError;
+pub use link::Elements;
+pub use link::LinkPlan;
 pub use resolve::Choices;
 pub use resolve::Vocabulary;
 
@@ -125,18 +128,6 @@ pub struct PassRule {
     pub budget: Nanos,
     /// Passes end early once the composite's relative half width is at most this.
     pub half_width: Ratio,
-}
-
-/// The emulated link of the impaired cases.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct LinkPlan {
-    /// DL, each way.
-    #[serde(rename = "delay_ns")]
-    pub delay: Nanos,
-    /// DR, a counter pattern such as `1@200,3@400/400`.
-    pub drop: String,
-    /// A rate element for all cells, such as `rate 10Mbit/s queue 100ms shared ether`.
-    pub rate: Option<String>,
 }
 
 /// Socket settings; `None` leaves the system's own.

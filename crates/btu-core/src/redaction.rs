@@ -294,7 +294,7 @@ impl Kind {
 }
 
 /// Keys of journals whose values are sentences, also where one is a single word.
-const SENTENCES: [&str; 9] = [
+const SENTENCES: [&str; 10] = [
     "detail",
     "drift",
     "failed",
@@ -302,6 +302,7 @@ const SENTENCES: [&str; 9] = [
     "invalid",
     "mismatches",
     "not_captured",
+    "not_foretold",
     "proof_failures",
     "reason",
 ];

@@ -6,7 +6,6 @@
 
 use std::fmt;
 
-use crate::cell::Impairment;
 use crate::link::Pattern;
 use crate::plan::Plan;
 use crate::sample::CellSample;
@@ -285,7 +284,7 @@ pub fn standstill(comm: &CommSample) -> Option<String> {
 
 /// Every emulated run has a record, in which packets were seen, and which lasts as long as COMM.
 fn whole_record(sample: &CellSample, plan: &Plan, comm: &CommSample) -> Verdict {
-    let emulated = sample.cell.case.impairment() != Impairment::None || plan.link.rate.is_some();
+    let emulated = plan.is_emulated(sample.cell.case);
     let seen: u64 = sample.emulation.iter().map(|each| each.packets).sum();
     let cause = if !emulated {
         None

@@ -22,8 +22,8 @@ pub struct Reader<'f> {
 }
 
 impl Reader<'_> {
-    /// For plans that name no files.
-    pub const PLAN: Reader<'static> = Reader { dialect: Dialect::Plan, files: &no_files };
+    /// For plans, which name no files.
+    pub const PLAN: Reader<'static> = Reader { dialect: Dialect::Plan, files: &not_in_a_plan };
     /// For command lines that name no files.
     pub const COMMAND_LINE: Reader<'static> =
         Reader { dialect: Dialect::CommandLine, files: &no_files };
@@ -33,6 +33,11 @@ impl fmt::Debug for Reader<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Reader").field("dialect", &self.dialect).finish_non_exhaustive()
     }
+}
+
+fn not_in_a_plan(_name: &str) -> Result<String, String> {
+    Err("a plan is repeated and copied without files; only btu link takes elements with one"
+        .to_owned())
 }
 
 fn no_files(_name: &str) -> Result<String, String> {

@@ -82,7 +82,7 @@ impl Quantity for Nanos {
 
 impl Purpose {
     /// What of the values that a run may have is legal for this purpose, and what beside them.
-    fn widened<Q: Quantity>(self, legal: &RangeInclusive<Q>) -> RangeInclusive<Q> {
+    pub(super) fn widened<Q: Quantity>(self, legal: &RangeInclusive<Q>) -> RangeInclusive<Q> {
         match self {
             Self::Read => *legal.start().min(&Q::ONE)..=Q::MOST,
             Self::Run => legal.clone(),

@@ -78,10 +78,10 @@ impl Source<'_> {
         PlanError::Syntax { place, cause: format!("{key}{cause}") }
     }
 
-    /// `min` where the value of `min = -1` begins at `start`.
+    /// `min` where the value of `min = -1` begins at `start`, in a table of one line as well: `{ min = -1 }`.
     fn key_before(&self, start: usize) -> Option<&str> {
         let line = self.text.get(..start)?.rsplit('\n').next()?;
-        let key = line.trim_end().strip_suffix('=')?.trim();
+        let key = line.trim_end().strip_suffix('=')?.rsplit(['{', ',']).next()?.trim();
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         (!key.is_empty() && key.chars().all(plain)).then_some(key)
     }

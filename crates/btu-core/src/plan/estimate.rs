@@ -68,21 +68,7 @@ impl Plan {
 
     /// True where some cell of the plan passes through the emulator.
     pub fn emulates(&self) -> bool {
-        let impaired = |case: &Case| case.impairment() != Impairment::None;
-        self.link.rate.is_some() || self.cases.iter().any(impaired)
-    }
-
-    /// The link elements of a case, in order of traversal; none on a plain path.
-    ///
-    /// Delay and rate act both ways. Drops act on packets that arrive at the black box: its
-    /// acknowledgements are spared, since three of them in a row stand for more than a window of
-    /// data, and the cell would measure the retransmission timer instead of the host.
-    pub fn chain(&self, case: Case, direction: Direction) -> Vec<String> {
-        let drops = case.impairment() == Impairment::Drop && direction == Direction::Send;
-        let drop = drops.then(|| format!("drop {}", self.link.drop));
-        let delay =
-            (case.impairment() == Impairment::Delay).then(|| format!("delay {}", self.link.delay));
-        drop.into_iter().chain(self.link.rate.clone()).chain(delay).collect()
+        self.link.has_line() || self.cases.iter().any(|case| self.is_emulated(*case))
     }
 
     /// The time of one cell of a case with messages of this size.
@@ -94,31 +80,39 @@ impl Plan {
         self.lead_in.saturating_add(time.min(self.time_cap()))
     }
 
-    /// What a window put into the sockets has to pass a line after it, a whole message at least.
+    /// What a window put into the sockets has to pass a line after it, a whole message at least. Flows in one direction
+    /// share a line that is shared, and so do all where both directions share one.
     fn drain_time(&self, case: Case, message: Bytes) -> Nanos {
-        let (Some(line), Some(text)) = (self.line_rate(), &self.link.rate) else {
-            return Nanos::ZERO;
+        let ways = ways(case);
+        let shared = |way: &Direction| {
+            let chain = self.chain(case, *way);
+            chain.iter().any(|text| text.split(' ').any(|word| word == "shared"))
         };
-        let shared = text.split(' ').any(|word| word == "shared");
-        let flows = if shared { case.flows().len() } else { 1 };
-        let one = line.time_for(message.max(IN_SOCKETS));
+        let flows = if ways.iter().any(shared) { case.flows().len() } else { 1 };
+        let line = ways.iter().filter_map(|way| self.spec(case, *way).rate()).min();
+        let one = line.map_or(Nanos::ZERO, |line| line.time_for(message.max(IN_SOCKETS)));
         one.saturating_mul(u64::try_from(flows).unwrap_or(1))
-    }
-
-    fn line_rate(&self) -> Option<BitRate> {
-        self.link.rate.as_ref().and_then(|text| text.split(' ').nth(1)?.parse().ok())
     }
 
     /// The lower of the line's rate and what the black boxes' windows allow over the delay.
     fn slowest_rate(&self, case: Case) -> Option<BitRate> {
-        let line = self.line_rate();
-        let round_trip = self.link.delay * 2;
+        let lines = ways(case).into_iter().filter_map(|way| self.spec(case, way).rate());
+        let round_trip = match case.impairment() {
+            Impairment::Delay => self.link.delay.round_trip(),
+            Impairment::Drop => self.link.drop.round_trip(),
+            Impairment::None => Nanos::ZERO,
+        };
         let flows = u64::try_from(case.flows().len()).unwrap_or(1);
-        let window =
-            self.sockets.black_box_window_clamp.filter(|_| case.impairment() == Impairment::Delay);
+        let window = self.sockets.black_box_window_clamp.filter(|_| round_trip > Nanos::ZERO);
         let windowed = window.and_then(|clamp: Bytes| (clamp * flows).per(round_trip));
-        [line, windowed].into_iter().flatten().min()
+        lines.chain(windowed).min()
     }
+}
+
+/// The directions in which a case has data.
+fn ways(case: Case) -> Vec<Direction> {
+    let has = |way: &Direction| case.flows().iter().any(|flow| flow.direction == *way);
+    [Direction::Send, Direction::Receive].into_iter().filter(has).collect()
 }
 
 /// What the sockets of a flow hold when a window ends: 100 to 300 kB were measured on lines of 5 and
@@ -144,6 +138,7 @@ mod tests {
     use crate::cell::Direction;
     use crate::plan::Captured;
     use crate::plan::Choices;
+    use crate::plan::Elements;
     use crate::plan::LinkPlan;
     use crate::plan::Plan;
     use crate::plan::Vocabulary;
@@ -183,7 +178,7 @@ mod tests {
     #[test]
     fn a_windowed_cell_ends_when_its_sockets_are_empty() {
         let timed = |rate: &str| {
-            let link = LinkPlan { rate: Some(rate.to_owned()), ..plan("btu-26", false).link };
+            let link = LinkPlan { rate: Elements::both(rate), ..plan("btu-26", false).link };
             let plan = Plan { link, ..plan("btu-26", false) };
             let message = plan.applications[0].message_bytes;
             plan.cell_time(Case::TwoSendDropped, message).millis() - plan.lead_in.millis()

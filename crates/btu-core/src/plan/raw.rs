@@ -11,6 +11,8 @@ use serde::de::Visitor;
 use serde::de::value::MapAccessDeserializer;
 use toml::Spanned;
 
+use super::link::RawLink;
+
 /// A text value and where it stands.
 pub(super) type Text = Option<Spanned<String>>;
 
@@ -144,8 +146,6 @@ macro_rules! tables {
 tables! {
     /// How long and how much.
     RawTime { window, amount, work, lead_in, alone, repeat_allowance }
-    /// The emulated link.
-    RawLink { delay, drop, rate }
     /// Socket settings.
     RawSockets { congestion, black_box_buffer, black_box_window_clamp }
     /// By which calls COMM writes and reads.

@@ -4,7 +4,6 @@ use super::ActivityPlan;
 use super::Amount;
 use super::Captured;
 use super::Edition;
-use super::LinkPlan;
 use super::PassRule;
 use super::Plan;
 use super::PlanError;
@@ -286,11 +285,7 @@ pub(super) fn assemble(
             &time.repeat_allowance,
             &bounds::ALLOWANCE,
         )?,
-        link: LinkPlan {
-            delay: reader.time("link.delay", &link.delay, &bounds::DELAY)?,
-            drop: reader.pattern("link.drop", link.drop.as_ref())?,
-            rate: reader.rate_element("link.rate", link.rate.as_ref())?,
-        },
+        link: reader.link(&link)?,
         comm: calls(&comm, &sockets, reader)?,
         sockets: socket_plan(&sockets, reader)?,
         activity: activity_plan(&activity, reader)?,

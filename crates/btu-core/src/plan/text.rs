@@ -7,6 +7,8 @@ use std::str::FromStr;
 use toml::Spanned;
 
 use super::Amount;
+use super::Elements;
+use super::LinkPlan;
 use super::Plan;
 use super::PlanError;
 use super::TestbedClass;
@@ -15,9 +17,6 @@ use super::Work;
 use super::bounds::Purpose;
 use super::error::Source;
 use crate::cell::ActivityName;
-use crate::link;
-use crate::link::ChainSpec;
-use crate::link::Pattern;
 
 /// Reads the values of one file.
 #[derive(Clone, Copy, Debug)]
@@ -63,31 +62,6 @@ impl Reader<'_> {
             }
             given => Ok(given.map(|word| word.get_ref().clone())),
         }
-    }
-
-    /// A counter pattern of drops, in its canonical text.
-    pub(super) fn pattern(
-        &self,
-        key: &str,
-        text: Option<&Spanned<String>>,
-    ) -> Result<String, PlanError> {
-        let given = text.ok_or_else(|| self.missing(key, "write drop = \"1@200,3@400/400\""))?;
-        self.value::<Pattern>(key, given).map(|pattern| pattern.to_string())
-    }
-
-    /// A `rate` element of a link, in its canonical text.
-    pub(super) fn rate_element(
-        &self,
-        key: &str,
-        text: Option<&Spanned<String>>,
-    ) -> Result<Option<String>, PlanError> {
-        let Some(given) = text else { return Ok(None) };
-        if !given.get_ref().starts_with("rate ") {
-            return Err(self.illegal(key, given, "write \"rate 10Mbit/s queue 100ms\""));
-        }
-        let chain = ChainSpec::as_given(&[given.get_ref()], &link::Reader::PLAN);
-        let chain = chain.map_err(|cause| self.illegal(key, given, &cause.to_string()))?;
-        Ok(Some(chain.texts().concat()))
     }
 
     /// An activity of this build.
@@ -220,9 +194,12 @@ impl Plan {
         put(out, "budget", self.passes.budget);
         put(out, "half_width", self.passes.half_width);
         out.push_str("\n[link]\n");
-        put(out, "delay", self.link.delay);
-        put(out, "drop", &self.link.drop);
-        put_some(out, "rate", self.link.rate.as_ref());
+        let LinkPlan { delay, drop, rate } = &self.link;
+        put_elements(out, "delay", self.link.usual_delay(), delay);
+        put_elements(out, "drop", self.link.usual_drop(), drop);
+        if self.link.has_line() {
+            put_elements(out, "rate", self.link.usual_rate(), rate);
+        }
         out.push_str("\n[sockets]\n");
         put_some(out, "congestion", self.sockets.congestion.as_ref());
         put_some(out, "black_box_buffer", self.sockets.black_box_buffer);
@@ -257,6 +234,18 @@ fn put(out: &mut String, key: &str, value: impl Display) {
 fn put_some(out: &mut String, key: &str, value: Option<impl Display>) {
     if let Some(value) = value {
         put(out, key, value);
+    }
+}
+
+/// A key of the link: its usual text, or the lists of both directions.
+fn put_elements(out: &mut String, key: &str, usual: Option<&str>, elements: &Elements) {
+    let list = |texts: &[String]| texts.iter().map(quoted).collect::<Vec<_>>().join(", ");
+    let Elements { up, down } = elements;
+    match usual {
+        Some(usual) => put(out, key, usual),
+        None => {
+            let _ = writeln!(out, "{key} = {{ up = [{}], down = [{}] }}", list(up), list(down));
+        }
     }
 }
 

@@ -46,9 +46,9 @@ impl Setting {
             ("testbed class", plan.testbed_class.to_string()),
             ("link class", link_class(journal)),
             ("emulator", emulator(journal)),
-            ("emulated delay", plan.link.delay.to_string()),
-            ("emulated drops", plan.link.drop.clone()),
-            ("emulated rate", plan.link.rate.clone().unwrap_or_else(|| "none".to_owned())),
+            ("emulated delay", plan.link.delay_told()),
+            ("emulated drops", plan.link.drop_told()),
+            ("emulated rate", plan.link.rate_told().unwrap_or_else(|| "none".to_owned())),
             ("cases", names(plan.cases.iter().map(|case| case.name()).collect())),
             ("applications", applications(plan)),
             ("activities", names(activities.collect())),
@@ -208,6 +208,7 @@ mod tests {
 
     use super::*;
     use crate::analysis::synthetic;
+    use crate::plan::Elements;
     use crate::plan::TestbedClass;
 
     #[test]
@@ -263,6 +264,10 @@ mod tests {
         ] {
             assert_eq!(differing(&change), ["sizes of activities"]);
         }
+        let lossy = |plan: &mut Plan| plan.link.drop = Elements::up("drop ge 1% 30% 100% 0%");
+        assert_eq!(differing(&lossy), ["emulated drops"]);
+        let lost_acknowledgements = |plan: &mut Plan| plan.link.drop.down = vec!["drop 1%".into()];
+        assert_eq!(differing(&lost_acknowledgements), ["emulated drops"]);
         // What nobody runs has any size.
         journal.plan.activities.pop();
         let mut other = journal.clone();

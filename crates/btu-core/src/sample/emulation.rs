@@ -100,7 +100,7 @@ pub struct VerificationSample {
     pub emulated_rtt_us: Option<Quantiles>,
     /// Round trip of the emulated path with the plan's delay, microseconds.
     pub delayed_rtt_us: Option<Quantiles>,
-    /// The delay asked for, each way.
+    /// The delay asked for, each way; of two that differ the mean. Zero where none is, or none that is known beforehand.
     pub delay_asked_us: f64,
     /// Packets sent through the drop pattern, and how many were lost.
     pub pattern_packets: u64,
@@ -110,6 +110,10 @@ pub struct VerificationSample {
     pub pattern_dropped: u64,
     /// Bulk rate of the emulator at no delay, bit/s, both ways the smaller.
     pub bulk_bit_s: Option<f64>,
+    /// Elements of which nobody knows beforehand what they do, such as drops by chance: of them only losses that they do
+    /// not explain were looked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_foretold: Vec<String>,
     /// What does not fit; empty when the emulation does what was asked.
     pub mismatches: Vec<String>,
 }

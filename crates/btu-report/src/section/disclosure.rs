@@ -77,8 +77,16 @@ fn comparability(run: &Run<'_>) -> Vec<Pair> {
 
 /// `delay 10ms, drop 1@200,3@400/400, rate 10Mbit/s queue 100ms`
 fn link(link: &LinkPlan) -> String {
-    let rate = link.rate.as_ref().map_or_else(String::new, |rate| format!(", {rate}"));
-    format!("delay {}, drop {}{rate}", link.delay, link.drop)
+    let rate = link.rate_told().map_or_else(String::new, |rate| match link.usual_rate() {
+        Some(usual) => format!(", {usual}"),
+        None => format!(", rate ({rate})"),
+    });
+    let told = |name: &str, usual: Option<&str>, all: String| match usual {
+        Some(usual) => format!("{name} {usual}"),
+        None => format!("{name} ({all})"),
+    };
+    let delay = told("delay", link.usual_delay(), link.delay_told());
+    format!("{delay}, {}{rate}", told("drop", link.usual_drop(), link.drop_told()))
 }
 
 fn host(role: &str, facts: &HostFacts) -> Vec<Block> {
@@ -157,6 +165,8 @@ fn plain(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
+    use btu_core::plan::Elements;
+
     use super::*;
 
     #[test]
@@ -176,12 +186,14 @@ mod tests {
     #[test]
     fn the_rate_of_a_link_stands_beside_its_delay() {
         let plain = LinkPlan {
-            delay: btu_core::units::Nanos::from_millis(10),
-            drop: "1@200,3@400/400".to_owned(),
-            rate: None,
+            delay: Elements::both("delay 10ms"),
+            drop: Elements::up("drop 1@200,3@400/400"),
+            rate: Elements::default(),
         };
         assert_eq!(link(&plain), "delay 10ms, drop 1@200,3@400/400");
-        let slow = LinkPlan { rate: Some("rate 10Mbit/s queue 100ms".to_owned()), ..plain };
+        let slow = LinkPlan { rate: Elements::both("rate 10Mbit/s queue 100ms"), ..plain.clone() };
         assert_eq!(link(&slow), "delay 10ms, drop 1@200,3@400/400, rate 10Mbit/s queue 100ms");
+        let bursts = LinkPlan { drop: Elements::up("drop ge 1% 30%"), ..plain };
+        assert_eq!(link(&bursts), "delay 10ms, drop (up drop ge 1% 30%; down nothing)");
     }
 }

@@ -1,6 +1,7 @@
 //! What the link emulator was asked to do, and what it really did.
 
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use btu_core::cell::Case;
 use btu_core::journal::Journal;
@@ -42,6 +43,7 @@ impl Section for Emulation {
             return Vec::new();
         }
         let mut blocks = vec![Block::paragraph(asked(run.journal))];
+        blocks.extend(not_foretold(run.journal).map(Block::paragraph));
         blocks.extend(by_netem(run.journal).map(Block::paragraph));
         blocks.extend(mismatches(run.journal));
         let has_runs = !achieved.rows.is_empty();
@@ -58,20 +60,41 @@ const COLUMNS: &str = "Of all runs, repeated ones included. Due: drops that the 
 
 fn asked(journal: &Journal) -> String {
     let link = &journal.plan.link;
-    let rate = link.rate.as_ref().map_or_else(String::new, |rate| format!(" Line: {rate}."));
-    format!(
-        "Asked for: a delay of {} each way in the +DL cases, drops by the counter pattern {} in \
-         the +DR case.{rate} {}",
-        link.delay,
-        link.drop,
-        path_of_ftp(&journal.plan)
-    )
+    let rate = link.rate_told().map_or_else(String::new, |rate| format!(" Line: {rate}."));
+    let delay = match link.usual_delay() {
+        Some(delay) => format!("a delay of {delay} each way in the +DL cases"),
+        None => format!("{} in the +DL cases", link.delay),
+    };
+    let drop = match link.usual_drop() {
+        Some(pattern) => format!("drops by the counter pattern {pattern} in the +DR case"),
+        None => format!("{} in the +DR case", link.drop),
+    };
+    format!("Asked for: {delay}, {drop}.{rate} {}", path_of_ftp(&journal.plan))
+}
+
+/// What the checks could not know beforehand.
+fn not_foretold(journal: &Journal) -> Option<String> {
+    let tried: BTreeSet<&str> =
+        verifications(journal).flat_map(|check| &check.not_foretold).map(String::as_str).collect();
+    (!tried.is_empty()).then(|| {
+        let tried: Vec<&str> = tried.into_iter().collect();
+        format!(
+            "The checks do not know beforehand what some elements do, and looked only for losses that these do \
+             not explain: {}.",
+            tried.join("; ")
+        )
+    })
 }
 
 /// A line that all share is shared by the activity `ftp`, too, where the emulator is of this machine; an
 /// agent serves files on its own address.
 fn path_of_ftp(plan: &Plan) -> &'static str {
-    if plan.link.rate.is_some() && plan.testbed_class.is_local() {
+    let usual = plan.link.usual_delay().and(plan.link.usual_drop()).is_some();
+    let joins = plan.link.has_line() && plan.testbed_class.is_local();
+    if joins && !usual {
+        "FTP takes the emulated path in every cell: its packets pass the elements of the cell's link to the active \
+         host, and count for them."
+    } else if joins {
         "FTP takes the emulated path in every cell: it shares the rate, is delayed in the +DL cases, and \
          its packets to the active host count for the pattern and are dropped in the +DR case."
     } else {

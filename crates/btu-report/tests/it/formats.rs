@@ -6,6 +6,7 @@ use btu_core::disclosure::Fact;
 use btu_core::journal::EventRecord;
 use btu_core::journal::Journal;
 use btu_core::journal::Record;
+use btu_core::plan::Elements;
 use btu_core::plan::TestbedClass;
 use btu_core::plan::Work;
 use btu_core::sample::CellSample;
@@ -259,7 +260,7 @@ fn what_is_said_of_ftp_and_of_the_activities_is_true_of_the_plan() {
     assert!(plain.contains(direct) && plain.contains(steady), "{plain}");
     assert!(!plain.contains(shared) && !plain.contains(fixed), "{plain}");
     let mut journal = fixture::small_journal();
-    journal.plan.link.rate = Some("rate 10Mbit/s queue 100ms shared ether".to_owned());
+    journal.plan.link.rate = Elements::both("rate 10Mbit/s queue 100ms shared ether");
     journal.plan.work = Work::Calibrated;
     let faithful = said(&journal);
     assert!(faithful.contains(shared) && faithful.contains(fixed), "{faithful}");

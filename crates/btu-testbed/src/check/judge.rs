@@ -1,22 +1,46 @@
 //! Asked against measured: what counts as a mismatch, as pure functions.
 
+use btu_core::cell::Direction;
 use btu_core::link::Pattern;
+use btu_core::plan::Elements;
 use btu_core::sample::DirectionSample;
 use btu_core::sample::Quantiles;
 use btu_core::sample::VerificationSample;
 use btu_core::units::Nanos;
 
-/// The delay that was added, against twice the delay that was asked for. Half of the round trips
+/// The delay that was added, against that of both ways that was asked for. Half of the round trips
 /// must lie within 5 %, at least 200 us, of it.
-pub(super) fn delay(record: &VerificationSample, asked: Nanos) -> Option<String> {
+pub(super) fn delay(record: &VerificationSample, asked: &Elements) -> Option<String> {
     let (floor, delayed) = (record.emulated_rtt_us?, record.delayed_rtt_us?);
-    let (added, wanted) = (delayed.p50 - floor.p50, 2.0 * asked.micros());
+    let (added, wanted) = (delayed.p50 - floor.p50, asked.round_trip().micros());
     let tolerance = (0.05 * wanted).max(200.0);
     ((added - wanted).abs() > tolerance).then(|| {
         format!(
-            "delay {asked} each way should add {wanted:.0} us to a round trip, it adds {added:.0} us \
-             (allowed: {tolerance:.0} us more or less)"
+            "delay {} should add {wanted:.0} us to a round trip, it adds {added:.0} us \
+             (allowed: {tolerance:.0} us more or less)",
+            both_ways(asked)
         )
+    })
+}
+
+/// `5ms each way`, or `20ms up, 0ns down`
+fn both_ways(asked: &Elements) -> String {
+    match [Direction::Send, Direction::Receive].map(|way| asked.constant(way)) {
+        [up, down] if up == down => format!("{up} each way"),
+        [up, down] => format!("{up} up, {down} down"),
+    }
+}
+
+/// Packets that did not come, of more than the elements took. Only elements that let packets go on at once, and in order,
+/// have taken all that is missing.
+pub(super) fn beside_elements(sample: &DirectionSample, missing: usize) -> Option<String> {
+    let at_once = ["corrupt ", "drop ", "duplicate "];
+    let is_at_once = |text: &String| at_once.iter().any(|name| text.starts_with(name));
+    let taken = sample.dropped + sample.corrupted;
+    let missing = u64::try_from(missing).unwrap_or(u64::MAX);
+    (missing > taken && sample.chain.iter().all(is_at_once)).then(|| {
+        let name = super::direction_name(sample);
+        format!("{name}: {missing} packets did not come, its elements took {taken}")
     })
 }
 

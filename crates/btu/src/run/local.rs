@@ -71,7 +71,7 @@ impl LocalRunner {
             LocalConfig { congestion: plan.sockets.congestion.clone(), ..LocalConfig::default() };
         let testbed = LocalTestbed::new(&config).map_err(not_made)?;
         testbed.net(Role::Test).enter().map_err(Failure::environment)?;
-        let path = if plan.link.rate.is_some() { Path::Emulated } else { Path::Direct };
+        let path = if plan.link.has_line() { Path::Emulated } else { Path::Direct };
         let activities = Activities::new(&plan, &testbed, path, directory)?;
         Ok(Self {
             plan,
@@ -143,7 +143,7 @@ impl LocalRunner {
 impl Runner for LocalRunner {
     fn alone(&mut self, run: &AloneRun) -> Option<AloneSample> {
         let started_at = timestamp();
-        if self.plan.link.rate.is_some() {
+        if self.plan.link.has_line() {
             // FTP passes the emulator as well: over links as of an unimpaired case, not those of the
             // cell before. An emulator that refuses says so in the next cell.
             let _ = self.impair(Case::Send, self.plan.seed);

@@ -87,8 +87,8 @@ pub(super) fn point(case: Case, emulated: bool) -> CapturePoint {
 }
 
 /// Lets arrive what was still on its way when both ends were done.
-pub(super) fn let_arrive(delay: Nanos) {
-    thread::sleep(Duration::from(delay * 2) + LAST_PACKETS);
+pub(super) fn let_arrive(round_trip: Nanos) {
+    thread::sleep(Duration::from(round_trip) + LAST_PACKETS);
 }
 
 const LAST_PACKETS: Duration = Duration::from_millis(5);

@@ -11,6 +11,7 @@ use btu_control::When;
 use btu_core::journal::Record;
 use btu_core::sample::CaptureSample;
 use btu_core::sample::HostSample;
+use btu_core::sample::VerificationSample;
 use btu_core::units::Nanos;
 
 use crate::output;
@@ -109,11 +110,19 @@ pub(super) fn line(record: &Record, progress: &Progress) -> String {
             )
         }
         Record::Verification(check) if check.mismatches.is_empty() => {
-            return format!("emulation of {} checked", check.link);
+            return format!("emulation of {} checked{}", check.link, not_foretold(check));
         }
         Record::Verification(check) => return check.mismatches.join("; "),
     };
     format!("{}/{} {what} ({})", progress.done, progress.total, figures(progress))
+}
+
+/// What of a check could only be tried for losses.
+fn not_foretold(check: &VerificationSample) -> String {
+    match check.not_foretold.as_slice() {
+        [] => String::new(),
+        tried => format!(", for unasked losses alone of {}", tried.join(" and ")),
+    }
 }
 
 /// Why a run may be repeated, if there is a reason.

@@ -28,6 +28,7 @@ mod conversations;
 mod dice;
 mod disagreements;
 mod doctor;
+mod elements;
 mod ending;
 mod explain;
 mod far_wait;

@@ -37,6 +37,12 @@ impl ChainSpec {
         Ok(Self { elements: elements.into_iter().map(|(_, spec)| spec).collect() })
     }
 
+    /// Texts of elements in that same order, for who has no need of the elements themselves.
+    pub fn in_order(mut texts: Vec<String>) -> Vec<String> {
+        texts.sort_by_key(|text| kind_of(text).map_or(ELEMENTS.len(), place_in_order));
+        texts
+    }
+
     /// The canonical text of each element.
     pub fn texts(&self) -> Vec<String> {
         self.elements.iter().map(ToString::to_string).collect()

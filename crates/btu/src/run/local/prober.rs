@@ -5,11 +5,10 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
 use btu_control::When;
-use btu_core::cell::Case;
-use btu_core::cell::Direction;
 use btu_core::cell::Impairment;
 use btu_core::cell::Role;
 use btu_core::plan::Amount;
+use btu_core::plan::Elements;
 use btu_core::plan::Plan;
 use btu_core::sample::VerificationSample;
 use btu_core::units::BitRate;
@@ -33,7 +32,7 @@ pub(super) fn verify(
     let mut boxes: Vec<Role> = plan
         .cases
         .iter()
-        .filter(|case| is_emulated(plan, **case))
+        .filter(|case| plan.is_emulated(**case))
         .flat_map(|c| c.flows())
         .map(|f| f.peer)
         .collect();
@@ -48,14 +47,17 @@ pub(super) fn verify(
 }
 
 fn check(plan: &Plan, when: When, mut traffic: Traffic<'_>) -> VerificationSample {
-    let uses = |wanted| plan.cases.iter().any(|case| case.impairment() == wanted);
+    let of = |wanted, elements: &Elements| {
+        let used = plan.cases.iter().any(|case| case.impairment() == wanted);
+        if used { elements.clone() } else { Elements::default() }
+    };
     let link = LocalTestbed::link_name(traffic.black_box);
     let check = Check {
         when: when.name(),
         link: &link,
-        delay: if uses(Impairment::Delay) { plan.link.delay } else { Nanos::ZERO },
-        pattern: uses(Impairment::Drop).then(|| plan.link.drop.parse().ok()).flatten(),
-        always: plan.link.rate.iter().cloned().collect(),
+        delay: of(Impairment::Delay, &plan.link.delay),
+        drop: of(Impairment::Drop, &plan.link.drop),
+        always: plan.link.rate.clone(),
         seed: plan.seed,
         effort: effort(plan),
     };
@@ -68,10 +70,6 @@ fn effort(plan: &Plan) -> Effort {
         Amount::Window(window) if window < Nanos::from_secs(1) => Effort::QUICK,
         Amount::Fixed(_) | Amount::Window(_) => Effort::OFFICIAL,
     }
-}
-
-fn is_emulated(plan: &Plan, case: Case) -> bool {
-    !plan.chain(case, Direction::Send).is_empty()
 }
 
 /// The engine's traffic between the test host and one black box.

@@ -11,7 +11,9 @@ use btu_core::cell::Direction;
 use btu_core::cell::Flow;
 use btu_core::cell::Impairment;
 use btu_core::cell::Role;
+use btu_core::plan::Elements;
 use btu_core::sample::CellSample;
+use btu_core::sample::DirectionSample;
 use btu_core::sample::Outcome;
 use btu_core::sample::Quantiles;
 use btu_core::sample::VerificationSample;
@@ -52,41 +54,74 @@ impl RemoteRunner {
     /// `None` where it was interrupted, or where a fault says why.
     fn check_link(&mut self, when: When, role: Role) -> Option<VerificationSample> {
         let uses = |wanted| self.plan.cases.iter().any(|case| case.impairment() == wanted);
-        let delay = uses(Impairment::Delay).then_some(self.plan.link.delay);
-        let drops = uses(Impairment::Drop).then(|| self.plan.link.drop.clone());
+        let link = self.plan.link.clone();
+        let delay = uses(Impairment::Delay).then_some(link.delay);
+        let drops = uses(Impairment::Drop).then_some(link.drop);
+        let asked = delay.iter().filter(|delay| delay.is_constant()).map(Elements::round_trip);
         let mut record = VerificationSample {
             when: when.name().to_owned(),
             link: btu_testbed::local::LocalTestbed::link_name(role),
-            delay_asked_us: delay.map_or(0.0, btu_core::units::Nanos::micros),
+            delay_asked_us: asked.map(|delay| delay.micros() / 2.0).sum(),
             ..VerificationSample::default()
         };
         let direct = self.trial(role, None)?;
         record.direct_rtt_us = round_trip(&direct);
-        let plain = self.trial(role, Some(&[]))?;
+        let plain = self.trial(role, Some(&Elements::default()))?;
         record.emulated_rtt_us = round_trip(&plain);
         record.bulk_bit_s = rate(&plain);
         let (plain, mut impaired) = ([direct.outcome, plain.outcome], Vec::new());
-        if delay.is_some() {
-            let element = format!("delay {}", self.plan.link.delay);
-            let delayed = self.trial(role, Some(&[element]))?;
-            record.delayed_rtt_us = round_trip(&delayed);
-            impaired.push(delayed.outcome);
+        if let Some(delay) = &delay {
+            impaired.push(self.try_delay(role, delay, &mut record)?);
         }
-        if let Some(pattern) = &drops {
-            let dropped = self.trial(role, Some(&[format!("drop {pattern}")]))?;
-            count_drops(&dropped, &mut record);
-            impaired.push(dropped.outcome);
+        let counts = drops.as_ref().is_some_and(|drops| drops.pattern(Direction::Send).is_some());
+        if let Some(drops) = &drops {
+            impaired.push(self.try_drops(role, drops, &mut record)?);
         }
-        record.mismatches = mismatches(&record, drops.is_some(), &plain, &impaired);
+        let found = mismatches(&record, counts, &plain, &impaired);
+        record.mismatches.extend(found);
         Some(record)
     }
 
+    /// A run over the link of the delayed cases.
+    fn try_delay(
+        &mut self,
+        role: Role,
+        delay: &Elements,
+        record: &mut VerificationSample,
+    ) -> Option<Outcome> {
+        let delayed = self.trial(role, Some(delay))?;
+        if delay.is_constant() {
+            record.delayed_rtt_us = round_trip(&delayed);
+        } else {
+            record.not_foretold.push(format!("DL: {delay}"));
+            record.mismatches.extend(lost_unasked(&delayed));
+        }
+        Some(delayed.outcome)
+    }
+
+    /// A run over the link of the dropping case.
+    fn try_drops(
+        &mut self,
+        role: Role,
+        drops: &Elements,
+        record: &mut VerificationSample,
+    ) -> Option<Outcome> {
+        let dropped = self.trial(role, Some(drops))?;
+        if drops.pattern(Direction::Send).is_some() {
+            count_drops(&dropped, record);
+        } else {
+            record.not_foretold.push(format!("DR: {drops}"));
+            record.mismatches.extend(lost_unasked(&dropped));
+        }
+        Some(dropped.outcome)
+    }
+
     /// One short run to one black box.
-    fn trial(&mut self, role: Role, elements: Option<&[String]>) -> Option<CellSample> {
+    fn trial(&mut self, role: Role, elements: Option<&Elements>) -> Option<CellSample> {
         let case = Case::Send;
         let link = elements.map(|elements| LinkOrder {
-            up: elements.to_vec(),
-            down: elements.iter().filter(|one| one.starts_with("delay")).cloned().collect(),
+            up: elements.up.clone(),
+            down: elements.down.clone(),
             seed: self.plan.seed,
         });
         let application = Application { name: "check".to_owned(), message_bytes: MESSAGE };
@@ -112,6 +147,18 @@ fn rate(sample: &CellSample) -> Option<f64> {
     let comm = sample.comm.as_ref()?;
     #[expect(clippy::cast_precision_loss, reason = "a rate")]
     comm.bytes.per(comm.elapsed_ns).map(|rate| rate.bit_per_second() as f64)
+}
+
+/// Losses that nobody asked for, as the emulator counted them.
+fn lost_unasked(sample: &CellSample) -> Vec<String> {
+    let lost = |seen: &DirectionSample| seen.overflow + seen.socket_drops + seen.send_errors;
+    let found = sample.emulation.iter().filter(|seen| lost(seen) > 0);
+    found
+        .map(|seen| {
+            let (link, direction, lost) = (&seen.link, &seen.direction, lost(seen));
+            format!("{link}: {direction} lost {lost} packets unasked")
+        })
+        .collect()
 }
 
 /// What the emulator itself counted, against the formula.

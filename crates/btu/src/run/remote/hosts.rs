@@ -210,7 +210,7 @@ pub(super) fn without_emulation(
     plan: &mut Plan,
     boxes: &BTreeMap<Role, RemoteBox>,
 ) -> Result<(), Failure> {
-    if plan.link.rate.is_some() {
+    if plan.link.has_line() {
         let cause = anyhow!("the plan wants an emulated rate for every cell, FTP included");
         return Err(Failure::usage(cause).hint("between real hosts btu-26 runs, without a rate"));
     }
