@@ -55,6 +55,8 @@ pub(super) struct Drops {
     asked: u64,
     /// From the full queue of a rate: nobody asked for them one by one, and they explain as much.
     queued: u64,
+    /// Packets that it changed, as it was asked to: no receiver takes them.
+    corrupted: u64,
 }
 
 impl Drops {
@@ -62,11 +64,12 @@ impl Drops {
         directions.into_iter().fold(Self::default(), |sum, each| Self {
             asked: sum.asked + each.dropped,
             queued: sum.queued + each.queue_dropped,
+            corrupted: sum.corrupted + each.corrupted,
         })
     }
 
     const fn all(self) -> u64 {
-        self.asked + self.queued
+        self.asked + self.queued + self.corrupted
     }
 
     /// How many retransmissions of so many segments they explain: a lost segment is sent once more, a probe of
@@ -80,8 +83,12 @@ impl fmt::Display for Drops {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{} drops were asked for", self.asked)?;
         match self.queued {
+            0 => {}
+            queued => write!(out, ", and a queue dropped {queued}")?,
+        }
+        match self.corrupted {
             0 => Ok(()),
-            queued => write!(out, ", and a queue dropped {queued}"),
+            corrupted => write!(out, "; {corrupted} packets were corrupted"),
         }
     }
 }

@@ -214,6 +214,22 @@ fn retransmissions_beyond_the_asked_drops_are_abnormal() {
     assert_eq!(said(&found, "blackbox-limited"), None, "the test host sent them");
 }
 
+/// No receiver takes a packet whose bits were changed: it is sent again as one that was dropped is.
+#[test]
+fn corrupted_packets_explain_what_was_sent_again() {
+    let resent = |again: u64| {
+        after(|sample| {
+            let info = &mut sample.comm.as_mut().unwrap().connections[0].sender.tcp_info;
+            info.as_mut().unwrap().total_retrans = Some(again);
+            sample.emulation = vec![DirectionSample { corrupted: 10, ..direction("up") }];
+        })
+    };
+    let told =
+        "20 of 1250 segments were sent again, 0 drops were asked for; 10 packets were corrupted";
+    assert_said(&resent(20), "retransmissions", told);
+    assert_eq!(said(&resent(14), "retransmissions"), None);
+}
+
 /// What a full queue dropped explains as much, and nobody asked for it.
 #[test]
 fn drops_of_a_queue_are_not_told_as_asked_for() {

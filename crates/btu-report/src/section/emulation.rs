@@ -63,11 +63,11 @@ fn asked(journal: &Journal) -> String {
     let rate = link.rate_told().map_or_else(String::new, |rate| format!(" Line: {rate}."));
     let delay = match link.usual_delay() {
         Some(delay) => format!("a delay of {delay} each way in the +DL cases"),
-        None => format!("{} in the +DL cases", link.delay),
+        None => format!("({}) in the +DL cases", link.delay),
     };
     let drop = match link.usual_drop() {
         Some(pattern) => format!("drops by the counter pattern {pattern} in the +DR case"),
-        None => format!("{} in the +DR case", link.drop),
+        None => format!("({}) in the +DR case", link.drop),
     };
     format!("Asked for: {delay}, {drop}.{rate} {}", path_of_ftp(&journal.plan))
 }

@@ -334,6 +334,7 @@ fn verification(when: &str) -> VerificationSample {
         pattern_expected: 40,
         pattern_dropped: 40,
         bulk_bit_s: Some(6.2e9),
+        not_foretold: Vec::new(),
         mismatches: Vec::new(),
     }
 }
