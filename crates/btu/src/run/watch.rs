@@ -199,6 +199,19 @@ mod tests {
     }
 
     #[test]
+    fn a_check_says_of_what_it_knew_nothing_beforehand() {
+        let link = "test-active".to_owned();
+        let mut check = VerificationSample { link, ..VerificationSample::default() };
+        let told = |check: &VerificationSample| {
+            line(&Record::Verification(check.clone()), &at(1, [1, 1], [9, 9]))
+        };
+        assert_eq!(told(&check), "emulation of test-active checked");
+        check.not_foretold = vec!["DL up: hold 1@9/9 5ms".to_owned(), "DR up: drop 1%".to_owned()];
+        let tried = "for unasked losses alone of DL up: hold 1@9/9 5ms and DR up: drop 1%";
+        assert_eq!(told(&check), format!("emulation of test-active checked, {tried}"));
+    }
+
+    #[test]
     fn a_repeat_says_that_it_is_one_and_what_was_invalid() {
         let application =
             Application { name: "video".to_owned(), message_bytes: Bytes::new(65_536) };

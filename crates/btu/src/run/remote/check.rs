@@ -258,6 +258,24 @@ mod tests {
     }
 
     #[test]
+    fn what_the_emulator_lost_unasked_is_told_of_each_direction() {
+        let application = Application { name: "check".to_owned(), message_bytes: MESSAGE };
+        let cell = Cell { case: Case::Send, application, activity: ActivityName::none() };
+        let run = CellRun { cell, pass: 0, position: 0, attempt: 1, fixed_units: None };
+        let mut sample = crate::run::local::sample(&run, String::new(), Outcome::Complete);
+        let of = |direction: &str, dropped, overflow, send_errors| DirectionSample {
+            link: "test-active".to_owned(),
+            direction: direction.to_owned(),
+            dropped,
+            overflow,
+            send_errors,
+            ..DirectionSample::default()
+        };
+        sample.emulation = vec![of("up", 9, 0, 0), of("down", 0, 2, 1)];
+        assert_eq!(lost_unasked(&sample), ["test-active: down lost 3 packets unasked"]);
+    }
+
+    #[test]
     fn a_trial_that_failed_is_told() {
         let outcomes = [
             Outcome::Failed { reason: "no route".to_owned() },
