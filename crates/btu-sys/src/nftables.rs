@@ -34,9 +34,8 @@ impl Masquerade {
         };
         let rules = Rules {
             table: format!("btu-{}", std::process::id()),
-            owned: true,
             chain: "out",
-            base: Some(BaseChain::POST_ROUTING_NAT),
+            base: BaseChain::POST_ROUTING_NAT,
             expressions: match source {
                 Some(source) => vec![
                     Expression::LoadSource,
@@ -51,19 +50,6 @@ impl Masquerade {
         let owner = installed.map_err(|cause| Error::new(what(), cause))?;
         Ok(Self { _owner: owner })
     }
-}
-
-/// Makes a rule with `numgen inc mod 400` in the network namespace of the calling thread. It stays
-/// there: use a namespace that nobody needs.
-pub(crate) fn count_packets() -> io::Result<()> {
-    let rules = Rules {
-        table: "btu".to_owned(),
-        owned: false,
-        chain: "count",
-        base: None,
-        expressions: vec![Expression::Counter { modulus: 400 }],
-    };
-    install(&rules).map(drop)
 }
 
 /// Sends one transaction; the socket owns its table.

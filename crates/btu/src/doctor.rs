@@ -61,6 +61,7 @@ fn document(answers: &[Answer], machine: &dyn Machine) -> Value {
         json!({
             "name": check.name,
             "title": check.title,
+            "serves": check.serves.to_string(),
             "needed": check.needed,
             "status": finding.status,
             "found": finding.found,
@@ -69,7 +70,7 @@ fn document(answers: &[Answer], machine: &dyn Machine) -> Value {
         })
     });
     json!({
-        "schema_version": 1,
+        "schema_version": 2,
         "able": able(answers),
         "checks": checks.collect::<Vec<_>>(),
         "calibration": machine.calibration().ok(),

@@ -7,15 +7,13 @@ use crate::netlink::wire::Message;
 use crate::netlink::wire::attribute;
 use crate::netlink::wire::text;
 
-/// A table with one chain of one rule.
+/// A table with one chain of one rule; it belongs to the socket that makes it, and goes with it.
 #[derive(Debug)]
 pub(super) struct Rules {
     pub(super) table: String,
-    /// The table belongs to the socket that makes it, and goes with it.
-    pub(super) owned: bool,
     pub(super) chain: &'static str,
-    /// Where packets enter the chain; nowhere without one.
-    pub(super) base: Option<BaseChain>,
+    /// Where packets enter the chain.
+    pub(super) base: BaseChain,
     pub(super) expressions: Vec<Expression>,
 }
 
@@ -30,11 +28,6 @@ pub(super) struct BaseChain {
 /// One step of a rule.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Expression {
-    /// Counts packets modulo a number (`numgen inc`).
-    Counter {
-        /// The number.
-        modulus: u32,
-    },
     /// Goes on only where the register holds these bytes.
     Equals([u8; 4]),
     /// Loads the IPv4 source address into the register.
@@ -57,18 +50,14 @@ impl Rules {
     }
 
     fn table(&self) -> Vec<u8> {
-        let flags = if self.owned { TABLE_OWNER } else { 0 };
-        [text(1, &self.table), number(2, flags)].concat()
+        [text(1, &self.table), number(2, TABLE_OWNER)].concat()
     }
 
     fn chain(&self) -> Vec<u8> {
-        let mut chain = [text(1, &self.table), text(3, self.chain)].concat();
-        if let Some(base) = self.base {
-            let hook = [number(1, base.hook), number(2, base.priority.cast_unsigned())].concat();
-            chain.extend(attribute(4 | NESTED, &hook));
-            chain.extend(text(7, base.kind));
-        }
-        chain
+        let BaseChain { hook, priority, kind } = self.base;
+        let hook = [number(1, hook), number(2, priority.cast_unsigned())].concat();
+        let (hook, kind) = (attribute(4 | NESTED, &hook), text(7, kind));
+        [text(1, &self.table), text(3, self.chain), hook, kind].concat()
     }
 
     fn rule(&self) -> Vec<u8> {
@@ -86,9 +75,6 @@ impl Expression {
     /// An element of the rule's list: a name and what it needs.
     fn encode(self) -> Vec<u8> {
         let (name, needs) = match self {
-            Self::Counter { modulus } => {
-                ("numgen", [number(1, REGISTER), number(2, modulus), number(3, 0)].concat())
-            }
             Self::Equals(bytes) => {
                 let data = attribute(3 | NESTED, &attribute(1, &bytes));
                 ("cmp", [number(1, REGISTER), number(2, 0), data].concat())
@@ -175,9 +161,8 @@ mod tests {
     fn lengths_are_whole_words() {
         let rules = Rules {
             table: "t".to_owned(),
-            owned: true,
             chain: "c",
-            base: Some(BaseChain::POST_ROUTING_NAT),
+            base: BaseChain::POST_ROUTING_NAT,
             expressions: vec![Expression::LoadSource, Expression::Equals([1, 2, 3, 4])],
         };
         assert_eq!(rules.batch().len() % 4, 0);

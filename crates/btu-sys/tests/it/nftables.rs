@@ -14,7 +14,6 @@ use btu_sys::netlink::RouteKind;
 use btu_sys::netlink::VethEnd;
 use btu_sys::nftables::Masquerade;
 use btu_sys::sysctl;
-use btu_sys::trial;
 
 use crate::isolated::isolated;
 
@@ -77,15 +76,4 @@ fn a_masquerade_gives_connections_the_address_of_the_way_out_until_it_goes() {
             drop(connected.unwrap());
         },
     );
-}
-
-#[test]
-fn counting_rules_can_be_made_where_nobody_sees_them() {
-    isolated("nftables::counting_rules_can_be_made_where_nobody_sees_them", || {
-        let ground = NetNs::create().unwrap();
-        match ground.inside(trial::packet_counter).unwrap() {
-            Ok(()) => {}
-            Err(cause) => skip!("kernel lacks: nft_numgen ({cause})"),
-        }
-    });
 }

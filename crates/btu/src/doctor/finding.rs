@@ -1,5 +1,7 @@
 //! One line of `btu doctor`: what was found, what it means, what to do about it.
 
+use std::fmt;
+
 use serde::Serialize;
 
 use super::machine::Machine;
@@ -10,10 +12,40 @@ pub(crate) struct Check {
     pub(crate) name: &'static str,
     /// What is asked, for people.
     pub(crate) title: &'static str,
+    /// What needs it.
+    pub(crate) serves: Serves,
     /// True where `btu run` and `btu link` cannot work without it.
     pub(crate) needed: bool,
     /// Asks.
     pub(crate) ask: fn(&dyn Machine) -> Finding,
+}
+
+/// What a check is for, by names of registries and of the command line: a line of what nothing needs would have
+/// remedies that change nothing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Serves {
+    /// A host activity.
+    Activity(&'static str),
+    /// An emulator backend.
+    Backend(&'static str),
+    /// A transport of the ping-pong.
+    Transport(&'static str),
+    /// All that these verbs do.
+    Verbs(&'static [&'static str]),
+}
+
+impl fmt::Display for Serves {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Activity(name) => write!(f, "activity {name}"),
+            Self::Backend(name) => write!(f, "backend {name}"),
+            Self::Transport(name) => write!(f, "transport {name}"),
+            Self::Verbs(names) => {
+                let verbs: Vec<String> = names.iter().map(|name| format!("btu {name}")).collect();
+                f.write_str(&verbs.join(", "))
+            }
+        }
+    }
 }
 
 /// An answer.

@@ -33,31 +33,21 @@ pub(crate) trait Machine {
 /// Something that permissions, limits or the kernel's configuration may refuse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Attempt {
-    /// A BPF program.
-    Bpf,
-    /// A hardware counter.
-    Counter,
     /// A process in PID and mount namespaces of its own, with a `/proc` of its own.
     FreshProc,
     /// An `io_uring`.
     IoUring,
     /// Bounds on files that a process sets itself.
     Landlock,
-    /// Memory kept in RAM.
-    LockedMemory,
     /// User and network namespaces, and a loopback that comes up there.
     Namespaces,
-    /// A rule that counts packets (nftables `numgen inc`).
-    NumGen,
     /// A queueing discipline.
     Qdisc(&'static str),
     /// `SCHED_FIFO`.
     Realtime,
     /// A filter of system calls.
     Seccomp,
-    /// A TUN device.
-    Tun,
-    /// An `AF_XDP` socket.
+    /// An `AF_XDP` socket, and a program that fills it.
     Xdp,
 }
 

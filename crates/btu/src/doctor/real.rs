@@ -61,7 +61,7 @@ impl ThisMachine {
         });
         match loopback {
             Ok(()) => Ok(()),
-            // Known, but it wants settings: tbf has no default rate.
+            // Known, but it wants settings.
             Err(cause) if cause.errno() == Some(EINVAL) => Ok(()),
             Err(cause) => Err(plain(&cause)),
         }
@@ -98,19 +98,14 @@ impl Machine for ThisMachine {
 
     fn attempt(&self, what: Attempt) -> io::Result<()> {
         match what {
-            Attempt::Bpf => trial::bpf_program(),
-            Attempt::Counter => trial::hardware_counter(),
             Attempt::FreshProc => self.fresh_proc.as_ref().map_err(again).copied(),
             Attempt::IoUring => trial::io_uring(),
             Attempt::Landlock => trial::landlock(),
-            Attempt::LockedMemory => trial::locked_memory(),
             Attempt::Namespaces => self.ground.as_ref().map_err(again).map(|_| ()),
-            Attempt::NumGen => self.inside(trial::packet_counter),
             Attempt::Qdisc(kind) => self.qdisc(kind),
-            Attempt::Realtime => trial::realtime_priority(),
+            Attempt::Realtime => trial::realtime_priority().map_err(|cause| plain(&cause)),
             Attempt::Seccomp => trial::seccomp(),
-            Attempt::Tun => self.inside(trial::tun_device),
-            Attempt::Xdp => self.inside(trial::xdp_socket),
+            Attempt::Xdp => self.inside(|| xdp::permitted().map_err(|cause| plain(&cause))),
         }
     }
 

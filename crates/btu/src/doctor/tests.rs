@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::io;
 
+use btu_engine::activity::ACTIVITIES;
+use btu_engine::pingpong::transport::TRANSPORTS;
 use btu_sys::disk::FileSystem;
 use btu_sys::errno::EACCES;
 use btu_sys::errno::EAFNOSUPPORT;
@@ -15,10 +17,17 @@ use btu_sys::errno::EOPNOTSUPP;
 use btu_sys::errno::EPERM;
 use btu_sys::errno::EROFS;
 
+use btu_testbed::backend::BACKENDS;
+use clap::CommandFactory;
+
+use crate::cli::Cli;
+
 use super::CHECKS;
 use super::able;
 use super::examine;
+use super::finding::Check;
 use super::finding::Finding;
+use super::finding::Serves;
 use super::finding::Status;
 use super::machine::Arrival;
 use super::machine::Attempt;
@@ -252,39 +261,18 @@ const FORCED: &[Forced] = &[
     Forced { check: "realtime", status: Status::Limited,
         take: |m| m.refuse(Attempt::Realtime, EPERM),
         cause: "RLIMIT_RTPRIO", remedy: "rtprio 50" },
-    Forced { check: "locked-memory", status: Status::Limited,
-        take: |m| m.refuse(Attempt::LockedMemory, ENOMEM),
-        cause: "RLIMIT_MEMLOCK", remedy: "memlock unlimited" },
     Forced { check: "netem", status: Status::Limited,
         take: |m| m.refuse(Attempt::Qdisc("netem"), ENOENT),
         cause: "no sch_netem", remedy: "modprobe sch_netem" },
-    Forced { check: "tbf", status: Status::Limited,
-        take: |m| m.refuse(Attempt::Qdisc("tbf"), EPERM),
+    Forced { check: "netem", status: Status::Limited,
+        take: |m| m.refuse(Attempt::Qdisc("netem"), EPERM),
         cause: "not allowed to try", remedy: "\"namespaces\"" },
-    Forced { check: "fq", status: Status::Limited,
-        take: |m| m.refuse(Attempt::Qdisc("fq"), ENOENT),
-        cause: "no sch_fq", remedy: "modprobe sch_fq" },
-    Forced { check: "numgen", status: Status::Limited,
-        take: |m| m.refuse(Attempt::NumGen, ENOENT),
-        cause: "no nft_numgen", remedy: "modprobe nft_numgen" },
-    Forced { check: "tun", status: Status::Limited,
-        take: |m| m.refuse(Attempt::Tun, EACCES),
-        cause: "/dev/net/tun: Permission denied", remedy: "chmod 666" },
-    Forced { check: "tun", status: Status::Limited,
-        take: |m| m.refuse(Attempt::Tun, ENOENT),
-        cause: "/dev/net/tun: No such file", remedy: "modprobe tun" },
-    Forced { check: "bpf", status: Status::Limited,
-        take: |m| m.refuse(Attempt::Bpf, EPERM),
-        cause: "CAP_BPF", remedy: "as root" },
-    Forced { check: "bpf", status: Status::Limited,
-        take: |m| m.refuse(Attempt::Bpf, ENOSYS),
-        cause: "the kernel has none", remedy: "CONFIG_BPF_SYSCALL" },
     Forced { check: "af-xdp", status: Status::Limited,
         take: |m| m.refuse(Attempt::Xdp, EAFNOSUPPORT),
-        cause: "socket(AF_XDP)", remedy: "CONFIG_XDP_SOCKETS" },
+        cause: "the kernel has none", remedy: "CONFIG_XDP_SOCKETS" },
     Forced { check: "af-xdp", status: Status::Limited,
         take: |m| m.refuse(Attempt::Xdp, EPERM),
-        cause: "socket(AF_XDP)", remedy: "as root" },
+        cause: "CAP_BPF", remedy: "as root" },
     Forced { check: "xdp-programs", status: Status::Limited,
         take: |m| m.programs = Ok(vec![program("data", Some("btu_pingpong"))]),
         cause: "btu_pingpong is btu's", remedy: "bpftool link detach" },
@@ -302,12 +290,6 @@ const FORCED: &[Forced] = &[
     Forced { check: "io-uring", status: Status::Limited,
         take: |m| m.refuse(Attempt::IoUring, ENOSYS),
         cause: "the kernel has none", remedy: "CONFIG_IO_URING" },
-    Forced { check: "hardware-counters", status: Status::Limited,
-        take: |m| m.refuse(Attempt::Counter, ENOENT),
-        cause: "no performance monitoring unit", remedy: "counters are visible" },
-    Forced { check: "hardware-counters", status: Status::Limited,
-        take: |m| m.refuse(Attempt::Counter, EACCES),
-        cause: "perf_event_paranoid", remedy: "sysctl kernel.perf_event_paranoid=2" },
     Forced { check: "landlock", status: Status::Limited,
         take: |m| m.refuse(Attempt::Landlock, EOPNOTSUPP),
         cause: "switched off at boot", remedy: "landlock to lsm=" },
@@ -329,6 +311,10 @@ const FORCED: &[Forced] = &[
     Forced { check: "congestion-control", status: Status::Limited,
         take: |m| { m.files.insert("/proc/sys/net/ipv4/tcp_congestion_control", "bbr\n"); },
         cause: "without fq", remedy: "default_qdisc=fq" },
+    Forced { check: "congestion-control", status: Status::Limited,
+        take: |m| { m.refuse(Attempt::Qdisc("fq"), ENOENT);
+            m.files.insert("/proc/sys/net/ipv4/tcp_congestion_control", "bbr\n"); },
+        cause: "without fq", remedy: "`sysctl net.ipv4.tcp_congestion_control=cubic`" },
     Forced { check: "rmem-max", status: Status::Limited,
         take: |m| { m.files.insert("/proc/sys/net/core/rmem_max", "212992\n"); },
         cause: "made for single packets", remedy: "sysctl net.core.rmem_max=67108864" },
@@ -408,9 +394,7 @@ fn every_line_names_its_cause_and_its_remedy() {
 fn without_namespaces_nothing_is_said_of_the_kernel_that_was_not_tried() {
     let mut machine = Described { calibration: Err(ENOENT), ..Described::default() };
     machine.arrival = Err(ENOENT);
-    let inside = [Attempt::NumGen, Attempt::Tun, Attempt::Xdp];
-    let qdiscs = ["netem", "tbf", "fq"].map(Attempt::Qdisc);
-    for what in inside.into_iter().chain(qdiscs).chain([Attempt::Namespaces]) {
+    for what in [Attempt::Xdp, Attempt::Qdisc("netem"), Attempt::Namespaces] {
         machine.refuse(what, ENOENT);
     }
     for (check, finding) in examine(&machine) {
@@ -452,12 +436,11 @@ fn each_command_of_a_remedy_is_marked_and_stands_whole_on_one_line() {
 }
 
 /// How commands of remedies begin.
-const PROGRAMS: [&str; 12] = [
+const PROGRAMS: [&str; 11] = [
     "--security-opt ",
     "bpftool ",
     "btu pingpong ",
     "btu run ",
-    "chmod ",
     "chronyc ",
     "cpupower ",
     "dmesg",
@@ -487,6 +470,45 @@ fn every_line_is_forced_to_fail_and_names_are_unique() {
     let forced: BTreeSet<&str> = FORCED.iter().map(|forced| forced.check).collect();
     assert_eq!(names, forced);
     assert_eq!(names.len(), CHECKS.len());
+}
+
+/// A line of what nothing needs has remedies that change nothing.
+#[test]
+fn every_line_is_for_something_that_this_program_has() {
+    let program = Cli::command();
+    for Check { name, serves, needed, .. } in CHECKS {
+        let is_there = match serves {
+            Serves::Activity(name) => ACTIVITIES.iter().any(|entry| entry.name() == *name),
+            Serves::Backend(name) => BACKENDS.iter().any(|entry| entry.name() == *name),
+            Serves::Transport(name) => TRANSPORTS.iter().any(|entry| entry.name() == *name),
+            Serves::Verbs(verbs) => {
+                !verbs.is_empty()
+                    && verbs.iter().all(|verb| program.find_subcommand(verb).is_some())
+            }
+        };
+        assert!(is_there, "{name} is for {serves}, which is not there");
+        let all = ["run", "link"];
+        let is_for_all = matches!(serves, Serves::Verbs(of) if all.iter().all(|v| of.contains(v)));
+        assert!(!needed || is_for_all, "{name} is needed, and for {serves} alone");
+    }
+}
+
+/// What is left out where it is missing is told by the name that the command line takes.
+#[test]
+fn a_line_of_a_facility_names_what_does_not_work_without_it() {
+    for forced in FORCED {
+        let mut machine = Described::default();
+        (forced.take)(&mut machine);
+        let answers = examine(&machine);
+        let (check, finding) =
+            answers.iter().find(|(check, _)| check.name == forced.check).unwrap();
+        if let Serves::Backend(name) | Serves::Transport(name) = check.serves {
+            let shown = unbroken(&text::render(&answers));
+            assert!(shown.contains(&format!("(for {})", check.serves)), "{shown}");
+            let is_lacking = finding.found.starts_with("no: ");
+            assert!(!is_lacking || finding.found.contains(name), "{finding:?}");
+        }
+    }
 }
 
 #[test]

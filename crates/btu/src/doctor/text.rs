@@ -6,7 +6,9 @@ use btu_report::hanging_whole;
 
 use super::Answer;
 use super::able;
+use super::finding::Check;
 use super::finding::Finding;
+use super::finding::Serves;
 use super::finding::Status;
 
 /// All lines, the verdict last.
@@ -14,7 +16,7 @@ pub(crate) fn render(answers: &[Answer]) -> String {
     let mut text = String::new();
     for (check, finding) in answers {
         let lead = format!("{}  ", mark(finding.status));
-        text += &hanging_whole(&lead, &format!("{}: {}", check.title, finding.found));
+        text += &hanging_whole(&lead, &format!("{}: {}", title(check), finding.found));
         text += &below(finding);
     }
     text += "\n";
@@ -24,6 +26,14 @@ pub(crate) fn render(answers: &[Answer]) -> String {
         "btu run and btu link do not work on this machine; remedies above"
     };
     text + &hanging_whole("", verdict)
+}
+
+/// With the one thing that needs it, where that is no verb: those are most of what there is.
+fn title(check: &Check) -> String {
+    match check.serves {
+        Serves::Verbs(_) => check.title.to_owned(),
+        serves => format!("{} (for {serves})", check.title),
+    }
 }
 
 fn below(finding: &Finding) -> String {

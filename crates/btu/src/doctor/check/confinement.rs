@@ -5,12 +5,14 @@ use std::io;
 
 use crate::doctor::finding::Check;
 use crate::doctor::finding::Finding;
+use crate::doctor::finding::Serves;
 use crate::doctor::machine::Attempt;
 use crate::doctor::machine::Machine;
 
 pub(super) static LANDLOCK: Check = Check {
     name: "landlock",
     title: "Landlock (files of btu agent)",
+    serves: Serves::Verbs(&["agent"]),
     needed: false,
     ask: |machine| {
         let lost = "no: an agent reads and writes what its user may";
@@ -21,6 +23,7 @@ pub(super) static LANDLOCK: Check = Check {
 pub(super) static SECCOMP: Check = Check {
     name: "seccomp",
     title: "seccomp (system calls of btu agent)",
+    serves: Serves::Verbs(&["agent"]),
     needed: false,
     ask: |machine| {
         let lost = "no: an agent makes what system calls its user may";

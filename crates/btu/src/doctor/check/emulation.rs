@@ -8,12 +8,14 @@ use btu_sys::sysctl;
 
 use crate::doctor::finding::Check;
 use crate::doctor::finding::Finding;
+use crate::doctor::finding::Serves;
 use crate::doctor::machine::Attempt;
 use crate::doctor::machine::Machine;
 
 pub(super) static KERNEL: Check = Check {
     name: "kernel",
     title: "Linux",
+    serves: Serves::Verbs(&["link", "run"]),
     needed: true,
     ask: |machine| {
         let release = machine.file("/proc/sys/kernel/osrelease").unwrap_or_default();
@@ -39,6 +41,7 @@ pub(super) static KERNEL: Check = Check {
 pub(super) static NAMESPACES: Check = Check {
     name: "namespaces",
     title: "user and network namespaces",
+    serves: Serves::Verbs(&["link", "run"]),
     needed: true,
     ask: |machine| match machine.attempt(Attempt::Namespaces) {
         Ok(()) if machine.is_root() => Finding::ok("yes, as root"),
@@ -57,6 +60,7 @@ pub(super) static NAMESPACES: Check = Check {
 pub(super) static CONTAINMENT: Check = Check {
     name: "containment",
     title: "process containment with a /proc of its own",
+    serves: Serves::Verbs(&["link"]),
     needed: false,
     ask: |machine| match machine.attempt(Attempt::FreshProc) {
         Ok(()) => Finding::ok("yes"),
@@ -78,6 +82,7 @@ pub(super) static CONTAINMENT: Check = Check {
 pub(super) static RELAY: Check = Check {
     name: "relay",
     title: "emulator: counted packets through the relay",
+    serves: Serves::Verbs(&["link", "run"]),
     needed: true,
     ask: |machine| match machine.calibration() {
         Err(cause) => relay_refused(machine, &cause),
@@ -110,6 +115,7 @@ pub(super) static RELAY: Check = Check {
 pub(super) static RECEIVE_MEMORY: Check = Check {
     name: "receive-memory",
     title: "emulator: memory for packets on their way in",
+    serves: Serves::Verbs(&["link", "run"]),
     needed: false,
     ask: |machine| match machine.arrival() {
         Err(cause) => relay_refused(machine, &cause),
@@ -131,6 +137,7 @@ pub(super) static RECEIVE_MEMORY: Check = Check {
 pub(super) static STAMPS: Check = Check {
     name: "stamps",
     title: "emulator: the kernel's arrival stamps",
+    serves: Serves::Verbs(&["link", "run"]),
     needed: false,
     ask: |machine| match machine.arrival() {
         Err(cause) => relay_refused(machine, &cause),
@@ -148,6 +155,7 @@ pub(super) static STAMPS: Check = Check {
 pub(super) static DELAY_ERROR: Check = Check {
     name: "delay-error",
     title: "emulator: achieved minus asked delay",
+    serves: Serves::Verbs(&["link", "run"]),
     needed: false,
     ask: |machine| match machine.calibration() {
         Err(cause) => relay_refused(machine, &cause),

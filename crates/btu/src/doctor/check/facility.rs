@@ -1,4 +1,4 @@
-//! Parts of the kernel that a backend or a probe needs; the default ones need none of them.
+//! Parts of the kernel that one backend or transport needs; the default ones need none of them.
 
 use std::io;
 
@@ -6,91 +6,43 @@ use btu_sys::xdp::PROGRAM_NAME;
 
 use crate::doctor::finding::Check;
 use crate::doctor::finding::Finding;
+use crate::doctor::finding::Serves;
 use crate::doctor::machine::Attempt;
 use crate::doctor::machine::LinkProgram;
 use crate::doctor::machine::Machine;
 
 pub(super) static NETEM: Check = Check {
     name: "netem",
-    title: "qdisc netem (for mechanism = \"netem\" of an agent's [front]; the relay does without)",
+    title: "qdisc netem",
+    serves: Serves::Backend("netem"),
     needed: false,
     ask: |machine| {
-        qdisc(
-            machine,
-            "netem",
-            "no links by the kernel's own emulator; the relay emulates all of them",
-        )
-    },
-};
-
-pub(super) static TBF: Check = Check {
-    name: "tbf",
-    title: "qdisc tbf",
-    needed: false,
-    ask: |machine| qdisc(machine, "tbf", "no token bucket in the kernel backend"),
-};
-
-pub(super) static FQ: Check = Check {
-    name: "fq",
-    title: "qdisc fq (pacing)",
-    needed: false,
-    ask: |machine| qdisc(machine, "fq", "TCP paces with its own timers; no EDT backend"),
-};
-
-pub(super) static NUMGEN: Check = Check {
-    name: "numgen",
-    title: "nftables numgen",
-    needed: false,
-    ask: |machine| {
-        let lost = "no drop patterns in the kernel backend";
-        module(machine, Attempt::NumGen, lost, "nft_numgen")
-    },
-};
-
-pub(super) static TUN: Check = Check {
-    name: "tun",
-    title: "TUN devices",
-    needed: false,
-    ask: |machine| match machine.attempt(Attempt::Tun) {
-        Ok(()) => Finding::ok("yes"),
-        Err(cause) => untried(machine, "no tun backend").unwrap_or_else(|| {
-            Finding::limited(
-                "no: no tun backend",
-                format!("open /dev/net/tun: {cause}"),
-                match cause.kind() {
-                    io::ErrorKind::NotFound => "as root: `modprobe tun`",
-                    _ => "as root: `chmod 666 /dev/net/tun`",
-                },
-            )
-        }),
-    },
-};
-
-pub(super) static BPF: Check = Check {
-    name: "bpf",
-    title: "BPF programs",
-    needed: false,
-    ask: |machine| {
-        let lost = "no bpf backend, no probes inside the kernel";
-        privilege(machine, Attempt::Bpf, "bpf(BPF_PROG_LOAD)", lost, "CAP_BPF and CAP_NET_ADMIN")
+        let lost =
+            "mechanism = \"netem\" of an agent's [front] is refused, the relay emulates all links";
+        module(machine, Attempt::Qdisc("netem"), lost, "sch_netem")
     },
 };
 
 pub(super) static XDP: Check = Check {
     name: "af-xdp",
-    title: "AF_XDP sockets",
+    title: "AF_XDP sockets, and XDP programs for them",
+    serves: XDP_TRANSPORT,
     needed: false,
     ask: |machine| match machine.attempt(Attempt::Xdp) {
         Ok(()) => Finding::ok("yes"),
-        Err(cause) => untried(machine, "transport xdp is not available").unwrap_or_else(|| {
-            Finding::limited(
-                "no: transport xdp is not available",
-                format!("socket(AF_XDP): {cause}"),
-                match cause.kind() {
-                    io::ErrorKind::PermissionDenied => "start as root",
-                    _ => "use a kernel with CONFIG_XDP_SOCKETS",
-                },
-            )
+        Err(cause) => untried(machine, "not tried").unwrap_or_else(|| {
+            let (why, remedy) = match cause.kind() {
+                io::ErrorKind::PermissionDenied => (
+                    "it needs CAP_BPF and CAP_NET_ADMIN outside of any user namespace",
+                    "start as root",
+                ),
+                _ => (
+                    "the kernel has none",
+                    "use a kernel with CONFIG_BPF_SYSCALL and CONFIG_XDP_SOCKETS",
+                ),
+            };
+            let lost = format!("no: {XDP_TRANSPORT} is not available");
+            Finding::limited(lost, format!("{cause}: {why}"), remedy)
         }),
     },
 };
@@ -98,6 +50,7 @@ pub(super) static XDP: Check = Check {
 pub(super) static XDP_PROGRAMS: Check = Check {
     name: "xdp-programs",
     title: "XDP programs on links",
+    serves: XDP_TRANSPORT,
     needed: false,
     ask: |machine| match machine.xdp_programs() {
         Ok(programs) => left_behind(&programs),
@@ -130,6 +83,7 @@ fn left_behind(programs: &[LinkProgram]) -> Finding {
 pub(super) static IO_URING: Check = Check {
     name: "io-uring",
     title: "io_uring",
+    serves: URING_TRANSPORT,
     needed: false,
     ask: |machine| {
         let Err(cause) = machine.attempt(Attempt::IoUring) else { return Finding::ok("yes") };
@@ -151,33 +105,10 @@ pub(super) static IO_URING: Check = Check {
                 "start the container with a seccomp profile that allows io_uring_setup",
             ),
         };
-        Finding::limited("no: transport uring is not available", format!("{cause}: {why}"), remedy)
+        let lost = format!("no: {URING_TRANSPORT} is not available");
+        Finding::limited(lost, format!("{cause}: {why}"), remedy)
     },
 };
-
-pub(super) static COUNTERS: Check = Check {
-    name: "hardware-counters",
-    title: "hardware counters",
-    needed: false,
-    ask: |machine| {
-        let Err(cause) = machine.attempt(Attempt::Counter) else { return Finding::ok("yes") };
-        let (why, remedy) = match cause.kind() {
-            io::ErrorKind::PermissionDenied => (
-                "kernel.perf_event_paranoid forbids it",
-                "as root: `sysctl kernel.perf_event_paranoid=2`",
-            ),
-            _ => (
-                "this (virtual) machine has no performance monitoring unit",
-                "use a machine or instance type whose counters are visible",
-            ),
-        };
-        Finding::limited("no: cycles per byte are not available", format!("{cause}: {why}"), remedy)
-    },
-};
-
-fn qdisc(machine: &dyn Machine, kind: &'static str, lost: &str) -> Finding {
-    module(machine, Attempt::Qdisc(kind), lost, &format!("sch_{kind}"))
-}
 
 /// A part of the kernel that may be a module.
 fn module(machine: &dyn Machine, attempt: Attempt, lost: &str, name: &str) -> Finding {
@@ -207,24 +138,5 @@ fn untried(machine: &dyn Machine, lost: &str) -> Option<Finding> {
 
 const NAMESPACES_FIRST: &str = "make the line \"namespaces\" work first";
 
-fn privilege(
-    machine: &dyn Machine,
-    attempt: Attempt,
-    call: &str,
-    lost: &str,
-    needed: &str,
-) -> Finding {
-    match machine.attempt(attempt) {
-        Ok(()) => Finding::ok("yes"),
-        Err(cause) if cause.kind() == io::ErrorKind::Unsupported => Finding::limited(
-            format!("no: {lost}"),
-            format!("{call}: {cause}: the kernel has none"),
-            "use a kernel with CONFIG_BPF_SYSCALL",
-        ),
-        Err(cause) => Finding::limited(
-            format!("no: {lost}"),
-            format!("{call}: {cause}: it needs {needed} outside of any user namespace"),
-            "start as root",
-        ),
-    }
-}
+const XDP_TRANSPORT: Serves = Serves::Transport("xdp");
+const URING_TRANSPORT: Serves = Serves::Transport("uring");

@@ -4,12 +4,14 @@ use btu_core::words::several;
 
 use crate::doctor::finding::Check;
 use crate::doctor::finding::Finding;
+use crate::doctor::finding::Serves;
 use crate::doctor::machine::Attempt;
 use crate::doctor::machine::Machine;
 
 pub(super) static LOAD: Check = Check {
     name: "load",
     title: "load of the last minute",
+    serves: Serves::Verbs(&["pingpong", "run", "traffic"]),
     needed: false,
     ask: |machine| {
         let read = machine.file("/proc/loadavg").ok();
@@ -34,6 +36,7 @@ pub(crate) fn is_busy(load: f64, cpus: u32) -> bool {
 pub(super) static STEAL: Check = Check {
     name: "steal",
     title: "CPU time taken by the hypervisor since boot",
+    serves: Serves::Verbs(&["pingpong", "run", "traffic"]),
     needed: false,
     ask: |machine| {
         let read = machine.file("/proc/stat").ok();
@@ -55,6 +58,7 @@ pub(super) static STEAL: Check = Check {
 pub(super) static GOVERNOR: Check = Check {
     name: "governor",
     title: "CPU frequency governor",
+    serves: Serves::Verbs(&["pingpong", "run", "traffic"]),
     needed: false,
     ask: |machine| {
         let path = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor";
@@ -73,6 +77,7 @@ pub(super) static GOVERNOR: Check = Check {
 pub(super) static CONGESTION_CONTROL: Check = Check {
     name: "congestion-control",
     title: "TCP congestion control of the host",
+    serves: Serves::Verbs(&["pingpong", "run", "traffic"]),
     needed: false,
     ask: |machine| {
         let setting = |name: &str| machine.file(&format!("/proc/sys/net/{name}"));
@@ -87,7 +92,7 @@ pub(super) static CONGESTION_CONTROL: Check = Check {
                         "as root: `sysctl net.core.default_qdisc=fq` or \
                          net.ipv4.tcp_congestion_control=cubic"
                     }
-                    Err(_) => "as root: sysctl net.ipv4.tcp_congestion_control=cubic",
+                    Err(_) => "as root: `sysctl net.ipv4.tcp_congestion_control=cubic`",
                 },
             ),
             (Ok(control), _) => Finding::ok(control),
@@ -103,6 +108,7 @@ pub(super) static CONGESTION_CONTROL: Check = Check {
 pub(super) static RMEM_MAX: Check = Check {
     name: "rmem-max",
     title: "largest receive buffer (net.core.rmem_max)",
+    serves: Serves::Verbs(&["link", "run"]),
     needed: false,
     ask: |machine| {
         let read = machine.file("/proc/sys/net/core/rmem_max").ok();
@@ -128,7 +134,8 @@ pub(super) static RMEM_MAX: Check = Check {
 
 pub(super) static IO_DIRECTORY: Check = Check {
     name: "io-directory",
-    title: "directory for the io activity",
+    title: "directory on a disk",
+    serves: Serves::Activity("io"),
     needed: false,
     ask: io_directory,
 };
@@ -136,6 +143,7 @@ pub(super) static IO_DIRECTORY: Check = Check {
 pub(super) static RESOLVER: Check = Check {
     name: "resolver",
     title: "name resolver",
+    serves: Serves::Verbs(&["link"]),
     needed: false,
     ask: |machine| {
         let text = machine.file("/etc/resolv.conf").unwrap_or_default();

@@ -2,10 +2,12 @@
 
 use crate::doctor::finding::Check;
 use crate::doctor::finding::Finding;
+use crate::doctor::finding::Serves;
 
 pub(super) static TRANSPORTS: Check = Check {
     name: "ping-pong",
     title: "transports of the ping-pong",
+    serves: Serves::Verbs(&["pingpong"]),
     needed: false,
     ask: |machine| {
         let all = machine.transports();

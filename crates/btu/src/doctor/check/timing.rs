@@ -2,6 +2,7 @@
 
 use crate::doctor::finding::Check;
 use crate::doctor::finding::Finding;
+use crate::doctor::finding::Serves;
 use crate::doctor::machine::Attempt;
 use crate::run::shared_emulator;
 use btu_engine::control_group::ControlGroups;
@@ -10,6 +11,7 @@ use btu_engine::control_group::Read;
 pub(super) static CLOCK_SOURCE: Check = Check {
     name: "clock-source",
     title: "clock source",
+    serves: Serves::Verbs(&["link", "pingpong", "run", "traffic"]),
     needed: false,
     ask: |machine| {
         let path = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
@@ -25,6 +27,7 @@ pub(super) static CLOCK_SOURCE: Check = Check {
 pub(super) static TIMERS: Check = Check {
     name: "timers",
     title: "wake-up after 1 ms of sleep",
+    serves: Serves::Verbs(&["link", "pingpong", "run", "traffic"]),
     needed: false,
     ask: |machine| match machine.wake_ups() {
         Err(cause) => {
@@ -49,6 +52,7 @@ pub(super) static TIMERS: Check = Check {
 pub(super) static CPUS: Check = Check {
     name: "cpus",
     title: "CPUs this process may use",
+    serves: Serves::Verbs(&["link", "pingpong", "run", "traffic"]),
     needed: false,
     ask: |machine| match machine.cpus() {
         0 | 1 => Finding::limited(
@@ -70,6 +74,7 @@ pub(super) static CPUS: Check = Check {
 pub(super) static CPU_QUOTA: Check = Check {
     name: "cpu-quota",
     title: "CPU quota of the control group",
+    serves: Serves::Verbs(&["link", "pingpong", "run", "traffic"]),
     needed: false,
     ask: |machine| match quota(&|path| machine.file(path)) {
         None => Finding::ok("none"),
@@ -79,28 +84,15 @@ pub(super) static CPU_QUOTA: Check = Check {
 
 pub(super) static REALTIME: Check = Check {
     name: "realtime",
-    title: "real-time priority (SCHED_FIFO)",
+    title: "real-time priority (SCHED_FIFO) for senders of btu traffic",
+    serves: Serves::Verbs(&["traffic"]),
     needed: false,
     ask: |machine| match machine.attempt(Attempt::Realtime) {
         Ok(()) => Finding::ok("allowed"),
         Err(cause) => Finding::limited(
-            "not allowed: packets may leave late while the host works",
-            format!("sched_setscheduler: {cause}; RLIMIT_RTPRIO is 0 for ordinary users"),
+            "not allowed: blocks of btu traffic may leave late while the host works",
+            format!("sched_setattr: {cause}; RLIMIT_RTPRIO is 0 for ordinary users"),
             "start as root, or give your user \"rtprio 50\" in /etc/security/limits.conf",
-        ),
-    },
-};
-
-pub(super) static LOCKED_MEMORY: Check = Check {
-    name: "locked-memory",
-    title: "memory locked in RAM",
-    needed: false,
-    ask: |machine| match machine.attempt(Attempt::LockedMemory) {
-        Ok(()) => Finding::ok("allowed"),
-        Err(cause) => Finding::limited(
-            "not allowed: a page fault may delay packets",
-            format!("mlockall: {cause}; RLIMIT_MEMLOCK is too small"),
-            "start as root, or give your user \"memlock unlimited\" in /etc/security/limits.conf",
         ),
     },
 };
