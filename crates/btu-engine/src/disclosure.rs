@@ -4,11 +4,11 @@
 //! disclosure with its reason, so that two hosts can be compared key by key.
 
 mod cpu;
+mod cpu_power;
 mod disk;
 mod memory;
-mod network;
+mod network_stack;
 mod nic;
-mod power;
 mod pressure;
 mod system;
 
@@ -20,7 +20,7 @@ use btu_core::disclosure::HostFacts;
 
 use crate::files::Files;
 
-pub(crate) use network::SYSCTLS;
+pub(crate) use network_stack::SYSCTLS;
 
 /// One group of facts.
 pub trait Group: Sync {
@@ -36,10 +36,10 @@ pub trait Group: Sync {
 pub static GROUPS: &[&dyn Group] = &[
     &system::System,
     &cpu::Cpu,
-    &power::Power,
+    &cpu_power::CpuPower,
     &memory::Memory,
     &disk::Disk,
-    &network::NetworkStack,
+    &network_stack::NetworkStack,
     &nic::Nic,
     &pressure::Pressure,
 ];
@@ -163,6 +163,24 @@ mod tests {
             assert_eq!(missing, Vec::<String>::new(), "{group}");
         }
         assert!(empty["cpu"]["online"].reason.as_ref().unwrap().starts_with("ENOENT"));
+    }
+
+    /// Facts of a device without its name; a device and a disk are there on any machine, or made up.
+    #[test]
+    fn the_page_explains_every_fact_in_the_section_of_its_group() {
+        let (_dir, files) =
+            tree(&[("sys/block/vda/size", "8\n"), ("sys/class/net/eth0/mtu", "9\n")]);
+        let page = include_str!("../../../docs/disclosure.md");
+        for (group, facts) in host_facts(&files).into_iter().chain(host_facts(&Files::host())) {
+            let heading = format!("\n## {group}\n");
+            let section = page.split(&heading).nth(1).unwrap().split("\n## ").next().unwrap();
+            let is_of_devices = facts.contains_key("devices");
+            for key in facts.keys() {
+                let after_the_name = key.rsplit_once('.').filter(|_| is_of_devices);
+                let fact = after_the_name.map_or(key.as_str(), |(_, fact)| fact);
+                assert!(section.contains(&format!("`{fact}`")), "{group}: {key}");
+            }
+        }
     }
 
     #[test]

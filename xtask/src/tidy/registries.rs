@@ -76,6 +76,13 @@ static REGISTRIES: &[Registry] = &[
         page: "docs/activities.md",
     },
     Registry {
+        folder: "crates/btu-engine/src/disclosure",
+        listed_in: "crates/btu-engine/src/disclosure.rs",
+        slice: "GROUPS",
+        shared: &[],
+        page: "docs/disclosure.md",
+    },
+    Registry {
         folder: "crates/btu-engine/src/file",
         listed_in: "crates/btu-engine/src/file.rs",
         slice: "FILE_PROTOCOLS",

@@ -13,9 +13,9 @@ use crate::files::Files;
 
 /// The group `cpu_power`.
 #[derive(Debug)]
-pub(super) struct Power;
+pub(super) struct CpuPower;
 
-impl Group for Power {
+impl Group for CpuPower {
     fn name(&self) -> &'static str {
         "cpu_power"
     }
@@ -74,10 +74,10 @@ mod tests {
             std::fs::write(at.join("name"), name).unwrap();
             std::fs::write(at.join("disable"), disabled).unwrap();
         }
-        let facts = Power.facts(&Files::below(dir.path()));
+        let facts = CpuPower.facts(&Files::below(dir.path()));
         assert_eq!(facts["idle_states"], Fact::known("POLL, C1, C6 (disabled)"));
         let none = tempfile::tempdir().unwrap();
-        let facts = Power.facts(&Files::below(none.path()));
+        let facts = CpuPower.facts(&Files::below(none.path()));
         assert!(facts["idle_states"].reason.is_some());
     }
 }
