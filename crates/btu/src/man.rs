@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use anyhow::anyhow;
+use clap::Arg;
 use clap::Command;
 use clap::CommandFactory;
 use clap_mangen::Man;
@@ -83,11 +84,38 @@ pub(crate) fn shown(command: &Command) -> impl Iterator<Item = &Command> {
 
 fn page(command: &Command) -> Page {
     // The program, not the verb, is where a page comes from.
-    let man = Man::new(command.clone()).source(concat!("btu ", env!("CARGO_PKG_VERSION")));
+    let usage = synopsis(command);
+    let man = Man::new(command.clone().override_usage(usage))
+        .source(concat!("btu ", env!("CARGO_PKG_VERSION")));
     let (name, mut roff) = (man.get_filename(), Vec::new());
     // Writing to memory does not fail.
     drop(man.render(&mut roff));
     (name, roff)
+}
+
+/// As `--help` would say it, with every option: `btu man [--out <DIR>] [--json] [VERB]...`
+fn synopsis(command: &Command) -> String {
+    let name = command.get_bin_name().unwrap_or_else(|| command.get_name()).to_owned();
+    let (operands, options): (Vec<&Arg>, Vec<&Arg>) =
+        command.get_arguments().filter(|arg| !arg.is_hide_set()).partition(|a| a.is_positional());
+    let verbs = shown(command)
+        .next()
+        .map(|_| if command.is_subcommand_required_set() { "<VERB>" } else { "[VERB]" }.to_owned());
+    let words = options.into_iter().map(option).chain(operands.into_iter().map(operand));
+    std::iter::once(name).chain(words).chain(verbs).collect::<Vec<_>>().join(" ")
+}
+
+/// `[-q|--quiet]`, `--scenario <FILE>`
+fn option(option: &Arg) -> String {
+    let short = option.get_short().filter(|_| option.get_long().is_some());
+    let written =
+        short.map_or_else(String::new, |short| format!("-{short}|")) + &option.to_string();
+    if option.is_required_set() { written } else { format!("[{written}]") }
+}
+
+/// `[VERB]...`, `-- [CMD]...`
+fn operand(operand: &Arg) -> String {
+    if operand.is_last_set() { format!("-- {operand}") } else { operand.to_string() }
 }
 
 fn write(directory: &Path, pages: &[Page]) -> Result<(), Failure> {

@@ -71,9 +71,14 @@ pub(crate) fn shown(text: &str) -> String {
 /// Reports why a verb failed: causes joined by colons, then the hint.
 pub(crate) fn failure(failure: &Failure) {
     message(&format!("btu: {:#}", failure.cause));
-    if let Some(hint) = failure.remedy() {
-        message(&format!("hint: {hint}"));
+    if let Some(remedy) = failure.remedy() {
+        message(&hint(remedy));
     }
+}
+
+/// Between backticks stand commands that no line may end in: this one ends nowhere, and a shell would take them.
+fn hint(remedy: &str) -> String {
+    format!("hint: {}", remedy.replace('`', ""))
 }
 
 /// The last words of a panic: no backtrace for users, a place for a bug report.
@@ -87,6 +92,13 @@ const FIRST_VERSION: &str = "1.0.0";
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_command_in_a_hint_can_be_pasted() {
+        let told = hint(btu_sys::sysctl::WRITABLE);
+        assert!(told.starts_with("hint: make /proc/sys writable: as root by mount -o"), "{told}");
+        assert!(!told.contains('`'), "{told}");
+    }
 
     #[test]
     fn what_others_say_moves_no_cursor() {

@@ -125,7 +125,7 @@ fn dry_run(args: &RunArgs) -> Result<Exit, Failure> {
     } else {
         output::result(&format!("{}\n{}\n", plan.to_toml(), outlook(&plan)))?;
     }
-    start::warn(&plan);
+    start::warn(args, &plan);
     Ok(Exit::Done)
 }
 

@@ -14,6 +14,7 @@ use super::plausible::implausible;
 use super::plausible::implausible_point;
 use crate::pingpong;
 use crate::traffic;
+use crate::words::several;
 
 /// One line of a journal file.
 ///
@@ -83,7 +84,7 @@ pub struct TornLine {
 
 /// A line in the middle of a journal cannot be read.
 #[derive(Debug, thiserror::Error)]
-#[error("{file}:{line}: corrupted line ({cause}); {valid_after} valid lines follow it")]
+#[error("{file}:{line}: corrupted line ({cause}); {}", following(*valid_after))]
 pub struct CorruptedLine {
     /// Name of the file.
     pub file: String,
@@ -93,6 +94,12 @@ pub struct CorruptedLine {
     pub cause: String,
     /// How many lines after it can be read.
     pub valid_after: usize,
+}
+
+/// `3 valid lines follow it`
+fn following(lines: usize) -> String {
+    let verb = if lines == 1 { "follows" } else { "follow" };
+    format!("{} {verb} it", several(lines, "valid line"))
 }
 
 /// One record as its line, newline included.

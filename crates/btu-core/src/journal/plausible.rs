@@ -97,6 +97,9 @@ mod tests {
                 format!("samples.jsonl:2: corrupted line ({cause}); 0 valid lines follow it");
             assert_eq!(told, wanted);
         }
+        let text = format!("{ALONE}\nno line\n{ALONE}\n");
+        let told = codec::read::<Record>("samples.jsonl", text.as_bytes()).unwrap_err().to_string();
+        assert!(told.ends_with("; 1 valid line follows it"), "{told}");
         let check = r#"{"kind":"verification","when":"before","link":"test-active","delay_asked_us":1e200,
             "pattern_packets":0,"pattern_expected":0,"pattern_dropped":0,"mismatches":[]}"#;
         assert!(

@@ -350,6 +350,23 @@ fn the_command_line_restricts_and_contradictions_are_named() {
     );
 }
 
+/// What is wrong is named, and what is written in its place is what was meant.
+#[test]
+fn a_rate_without_its_name_or_unit_is_told_which_it_lacks() {
+    for (rate, wanted) in [
+        ("20Mbit/s", "begins with its name; write \"rate 20Mbit/s queue 100ms\""),
+        ("20Mbit/s queue 5pkt", "begins with its name; write \"rate 20Mbit/s queue 5pkt\""),
+        ("20Mbit queue 100ms", "unknown unit \"Mbit\""),
+        ("rate 20Mbit queue 100ms", "unknown unit \"Mbit\""),
+    ] {
+        let told = own(&format!("[link]\nrate = \"{rate}\"")).unwrap_err();
+        assert!(
+            told.starts_with("night.toml:2:8: link.rate = ") && told.contains(wanted),
+            "{told}"
+        );
+    }
+}
+
 /// A plan of a cloud says so wherever it is repeated; one of this machine is no plan of other hosts yet.
 #[test]
 fn the_class_of_a_testbed_is_what_is_said_first_of_all() {

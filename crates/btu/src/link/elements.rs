@@ -85,7 +85,9 @@ fn given_chain(
 /// The elements of both directions, each with the option that it came from.
 fn common(options: &ElementArgs) -> Result<Vec<(&'static str, String)>, Failure> {
     let mut all: Vec<(&str, String)> = Vec::new();
-    all.extend(options.drop.iter().map(|drop| ("--drop", format!("drop {drop}"))));
+    for (option, drops) in [("--drop", &options.drop), ("--loss", &options.loss)] {
+        all.extend(drops.iter().map(|drop| (option, format!("drop {drop}"))));
+    }
     let simple = [
         ("--duplicate", "duplicate", &options.duplicate),
         ("--corrupt", "corrupt", &options.corrupt),
@@ -193,6 +195,15 @@ mod tests {
     use std::os::fd::AsRawFd;
 
     use super::*;
+
+    #[test]
+    fn losses_are_drops() {
+        let written = vec!["1%".to_owned(), "1@2/2".to_owned()];
+        let lost = ElementArgs { loss: written.clone(), ..ElementArgs::default() };
+        let dropped = ElementArgs { drop: written, ..ElementArgs::default() };
+        let [lost, dropped] = [lost, dropped].map(|options| chains(&options, "ethernet").unwrap());
+        assert_eq!((lost.up.texts().len(), lost.up), (2, dropped.up));
+    }
 
     #[test]
     fn a_pipe_is_read_once() {

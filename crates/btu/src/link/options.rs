@@ -52,8 +52,11 @@ pub(crate) struct ElementArgs {
     #[arg(long, value_name = "QUEUE", allow_hyphen_values = true)]
     pub(crate) queue: Option<String>,
     /// Drop by counter (1@200,3@400/400), by chance (1%), by model (ge 1% 30%), by size (above 1400B), by list (list FILE)
-    #[arg(long, value_name = "DROPS", allow_hyphen_values = true, alias = "loss")]
+    #[arg(long, value_name = "DROPS", allow_hyphen_values = true)]
     pub(crate) drop: Vec<String>,
+    /// As others call it; of its own, so that messages name what was written
+    #[arg(long, hide = true, allow_hyphen_values = true, conflicts_with = "drop")]
+    pub(crate) loss: Vec<String>,
     /// Send a packet twice: 0.1% or a counter pattern
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
     pub(crate) duplicate: Option<String>,

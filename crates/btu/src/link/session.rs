@@ -9,6 +9,7 @@ use std::time::Instant;
 use anyhow::Context;
 use anyhow::anyhow;
 use btu_core::sample::DirectionSample;
+use btu_core::words::shell_word;
 use btu_sys::process;
 use btu_sys::process::Arrived;
 use btu_sys::process::Compartment;
@@ -236,7 +237,8 @@ impl Session {
         match event {
             Event::Started { .. } => {}
             Event::Refused { program, cause } => {
-                let which = if program == COMMAND { &self.command } else { "--far" };
+                let command = shell_word(&self.command);
+                let which = if program == COMMAND { &command } else { "--far" };
                 let hint = unstartable(&cause);
                 let cause = anyhow!(cause).context(format!("execute {which}"));
                 return Err(Failure::usage(cause).hint(hint));

@@ -180,9 +180,25 @@ impl RunArgs {
             plan: given.as_ref().map(|(name, text)| (name.as_str(), text.as_str())),
         };
         let plan = resolve(&choices)?;
-        self.fits(&plan)?;
+        let written = given.as_ref().filter(|_| self.testbed_class.is_none());
+        let place = written.and_then(|(name, text)| Some(format!("{name}:{}", class_at(text)?)));
+        self.fits(&plan).map_err(|failure| match place {
+            Some(place) => Failure { cause: failure.cause.context(place), ..failure },
+            None => failure,
+        })?;
         Ok(Planned { plan, given: given.map(|(_, text)| text) })
     }
+}
+
+/// Line and column of the class of the testbed in a legal plan: a key of its own, above all tables.
+fn class_at(plan: &str) -> Option<String> {
+    let own = plan.lines().take_while(|line| !line.trim_start().starts_with('['));
+    let found = |(line, text): (usize, &str)| {
+        let (key, value) = text.split_once('=')?;
+        let column = 1 + text.len() - value.trim_start().len();
+        (key.trim() == "testbed_class").then(|| format!("{line}:{column}"))
+    };
+    (1..).zip(own).find_map(found)
 }
 
 /// The plan of a stored result.

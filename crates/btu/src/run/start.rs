@@ -71,7 +71,7 @@ fn fresh(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
     let options::Planned { mut plan, given } = args.plan()?;
     args.out.as_deref().map_or(Ok(()), place::free)?;
     if !args.quiet {
-        warn(&plan);
+        warn(args, &plan);
         notes::tell_of_this_host();
     }
     let mut hosts = disclosure(args);
@@ -125,8 +125,13 @@ fn disclosure(args: &RunArgs) -> Disclosure {
 }
 
 /// Says on stderr what speaks against this plan on this machine.
-pub(super) fn warn(plan: &Plan) {
-    let told = [caution(plan, notes::cpus()), short_budget(plan), congestion::unlisted(plan)];
+pub(super) fn warn(args: &RunArgs, plan: &Plan) {
+    let told = [
+        caution(plan, notes::cpus()),
+        short_budget(plan),
+        congestion::unlisted(plan),
+        activities::unused(args, plan),
+    ];
     for told in told.iter().flatten() {
         output::message(told);
     }

@@ -353,7 +353,7 @@ impl TrafficArgs {
 }
 
 /// What stands in a plan: nobody chooses it beside one.
-const OF_A_PLAN: [&str; 20] = [
+const OF_A_PLAN: [&str; 21] = [
     "scenario",
     "map",
     "passes",
@@ -366,6 +366,7 @@ const OF_A_PLAN: [&str; 20] = [
     "trace",
     "queue",
     "drop",
+    "loss",
     "duplicate",
     "corrupt",
     "hold",

@@ -520,7 +520,10 @@ fn a_plan_that_is_not_legal_runs_nothing() {
             "[matrix]\napplications = [{ name = \"x\", message = \"100GB\" }]\n",
             "a message has at most 64MiB",
         ),
-        ("testbed_class = \"lab\"\n", "this run is on the local testbed; write \"local\""),
+        (
+            "seed = 4\ntestbed_class = \"lab\"\n",
+            "plan-of-mine.toml:2:17: testbed_class = \"lab\": this run is on the local testbed; write \"local\"",
+        ),
     ];
     for (text, message) in cases {
         let folder = tempfile::tempdir().unwrap();

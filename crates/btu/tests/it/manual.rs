@@ -47,6 +47,12 @@ fn every_verb_has_a_manual_page() {
     }
     let one = btu().args(["man", "agent", "invite"]).output().unwrap();
     assert_eq!(one.stdout, std::fs::read(folder.path().join("btu-agent-invite.1")).unwrap());
+    let link = std::fs::read_to_string(folder.path().join("btu-link.1")).unwrap();
+    let synopsis = link.lines().find(|line| line.starts_with("\\fBbtu link\\fR ")).unwrap();
+    for word in ["[--delay <TIME>]", "[-q|--quiet]", "[--drop <DROPS>]", "-- [CMD]..."] {
+        assert!(synopsis.contains(&word.replace('-', r"\-")), "{word}: {synopsis}");
+    }
+    assert!(!synopsis.contains("loss"), "{synopsis}");
     let unknown = btu().args(["man", "agent", "invit"]).output().unwrap();
     let said = said(&unknown);
     assert_eq!(unknown.status.code(), Some(2), "{said}");

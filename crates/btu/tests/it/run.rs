@@ -122,6 +122,18 @@ fn what_a_run_refuses_of_a_directory_a_dry_run_refuses_too() {
 }
 
 #[test]
+fn a_directory_that_nothing_is_written_to_is_said_to_be_that() {
+    for (activity, is_unused) in [("cpu", true), ("io", false)] {
+        let mut command = btu();
+        command.args(["run", "--dry-run", "--allow-tmpfs", "--io-dir", ".", "--activities"]);
+        let told = command.arg(activity).output().unwrap();
+        assert!(told.status.success(), "{}", said(&told));
+        let note = "note: --io-dir . is not used: the plan has no activity io";
+        assert_eq!(said(&told).contains(note), is_unused, "{activity}: {}", said(&told));
+    }
+}
+
+#[test]
 fn bad_options_name_place_value_and_legal_values() {
     let dir = tempfile::tempdir().unwrap();
     let plan = dir.path().join("night.toml");

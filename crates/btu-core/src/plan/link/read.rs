@@ -105,11 +105,22 @@ impl Reader<'_> {
         }
     }
 
+    /// A line is written with its name; what lacks it is told how it is written, or what else is wrong with it.
     fn is_rate(&self, key: &str, text: &Spanned<String>) -> Result<(), PlanError> {
-        if is_line(text.get_ref()) {
+        let given = text.get_ref();
+        if is_line(given) {
             return Ok(());
         }
-        Err(self.illegal(key, text, "write \"rate 10Mbit/s queue 100ms\""))
+        let named = format!("rate {given}");
+        let cause = match ChainSpec::as_given(&[&named], &OfElements::PLAN) {
+            _ if is_element(given) => "write \"rate 10Mbit/s queue 100ms\"".to_owned(),
+            Err(cause) => cause.to_string(),
+            Ok(line) => {
+                let line = line.texts().concat();
+                format!("a link element begins with its name; write \"{line}\"")
+            }
+        };
+        Err(self.illegal(key, text, &cause))
     }
 
     /// The elements of both directions, of which there is one at least.

@@ -90,6 +90,17 @@ impl Activities {
     }
 }
 
+/// What to say of a directory that is named, and in which nothing will be written.
+pub(in crate::run) fn unused(args: &RunArgs, plan: &Plan) -> Option<String> {
+    let named = args.io_dir.as_ref().filter(|_| !writes_files(plan))?;
+    let named = named.display();
+    Some(format!("note: --io-dir {named} is not used: the plan has no activity io"))
+}
+
+fn writes_files(plan: &Plan) -> bool {
+    plan.activities.iter().any(|name| name.as_str() == "io")
+}
+
 /// Where `io` works: `--io-dir`, else where it did in the first part of a run that is gone on with, else
 /// the first place on a disk of the result's directory, /var/tmp and the home directory. A plan without
 /// `io` needs none.
@@ -98,7 +109,7 @@ pub(in crate::run) fn directory(
     plan: &Plan,
     first: Option<&Disclosure>,
 ) -> Result<PathBuf, Failure> {
-    if !plan.activities.iter().any(|name| name.as_str() == "io") {
+    if !writes_files(plan) {
         return Ok(args.io_dir.clone().unwrap_or_else(|| ".".into()));
     }
     let candidates = candidates(args);

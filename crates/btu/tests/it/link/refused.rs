@@ -14,6 +14,9 @@ const ILLEGAL: &[(&[&str], &[&str])] = &[
     (&["--drop", "3@500/400"], &["--drop", "3@500", "period of 400"]),
     (&["--drop", "1@2"], &["--drop", "\"1@2\"", "/P"]),
     (&["--drop", "1"], &["--drop", "drop SHARE (1%)"]),
+    (&["--loss", "X"], &["--loss: link element", "\"X\" is no share"]),
+    (&["--loss", "1%", "--drop", "2%"], &["'--loss", "cannot be used with '--drop"]),
+    (&["--up", "drop 1%", "--loss", "2%"], &["--up 'drop 1%' contradicts --loss"]),
     (&["--rate", "10mbps"], &["--rate", "mbps", "bytes per second", "10Mbit/s"]),
     (&["--rate", "10"], &["--rate", "\"10\"", "Mbit/s"]),
     (&["--queue", "10ms"], &["--queue", "--rate or --trace"]),
@@ -79,6 +82,8 @@ fn a_command_that_cannot_be_started_is_named_with_the_remedy() {
             ["execute NOSUCH: No such file", "hint: the first word after -- names a program"],
         ),
         ("/etc/passwd", ["execute /etc/passwd: Permission denied", "make a file executable"]),
+        ("", ["execute '': No such file", "hint: the first word after -- names a program"]),
+        ("no such", ["execute 'no such': No such file", "hint: the first word after -- names"]),
     ] {
         let mut link = btu(User::Same);
         // Of a directory that may not be looked into, as root's, the system says something else.
