@@ -1,4 +1,4 @@
-//! FTP: a server of our own and a client, for the host activity `ftp` and the file service.
+//! FTP: a server of our own and a client, for the host activity `ftp`.
 //!
 //! The server is the subset of RFC 959 that clients need to store, retrieve, list and remove files
 //! over passive connections, with FEAT (RFC 2389), EPSV (RFC 2428) and SIZE (RFC 3659). It owns

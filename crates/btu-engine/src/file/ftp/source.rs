@@ -11,7 +11,8 @@ use crate::error::EngineError;
 /// The content of a file that exists nowhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pattern {
-    /// Bytes that no compression between the hosts can shrink.
+    /// Bytes that repeat after a buffer of 64 KiB: farther than deflate (RFC 1951, 32 KiB), LZO (48 KiB) and LZ4
+    /// (65535 bytes) look back, so that none of them on the way shrinks them, and near enough for the caches.
     Random,
     Zero,
 }
@@ -117,6 +118,7 @@ pub(crate) fn scramble(space: &mut [u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::file::ftp::limits::Limits;
 
     fn read(mut source: impl Source) -> Vec<u8> {
         let mut read = Vec::new();
@@ -135,6 +137,17 @@ mod tests {
         }
         let random = read(patterns.file(Pattern::Random, Bytes::new(8192)));
         assert_eq!(random[..4096], random[4096..]);
+    }
+
+    /// LZ4 looks back 65535 bytes (the most of common compressors but zstd and xz).
+    #[test]
+    fn random_bytes_repeat_farther_than_compressors_on_the_way_look_back() {
+        let size = Limits::default().buffer;
+        let twice = Bytes::new(2 * size.count());
+        let sent = read(Patterns::of(size).unwrap().file(Pattern::Random, twice));
+        let start = &sent[..32];
+        let again = (1..sent.len() - 32).find(|at| &sent[*at..*at + 32] == start);
+        assert!(again > Some(65_535), "{again:?}");
     }
 
     /// The first outputs of the reference implementation for seed 0.
