@@ -29,6 +29,7 @@ mod dice;
 mod disagreements;
 mod doctor;
 mod elements;
+mod empty_environment;
 mod ending;
 mod explain;
 mod far_wait;
