@@ -9,6 +9,7 @@ mod contender;
 mod counts;
 mod diagnosis;
 mod emulator;
+mod ftp;
 mod hosts;
 mod namespace;
 mod netem;
@@ -33,7 +34,7 @@ use options::Options;
 
 pub(crate) const CHORE: Chore = Chore {
     name: "bench",
-    about: "peers, bare, pingpong, pacing, traffic, counts, emulator, hosts, netem, diagnosis, cells, charts, budget: what takes a clock",
+    about: "peers, bare, pingpong, pacing, traffic, counts, emulator, ftp, hosts, netem, diagnosis, cells, charts, budget: what takes a clock",
     run,
 };
 
@@ -54,6 +55,7 @@ static BENCHES: &[Bench] = &[
     counts::BENCH,
     diagnosis::BENCH,
     emulator::BENCH,
+    ftp::BENCH,
     hosts::BENCH,
     netem::BENCH,
     pacing::BENCH,

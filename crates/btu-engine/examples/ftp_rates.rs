@@ -1,9 +1,10 @@
-//! Rates of our FTP client with our server, and with a vsftpd that it starts where there is one:
-//! `cargo run --release -p btu-engine --example ftp_rates`. Get and put of 1 MiB, warm, one session.
-#![allow(clippy::print_stdout, reason = "an example talks to its user")]
+//! Our FTP server beside vsftpd, and our client beside curl, once each: a block of `cargo xtask bench ftp`, one line of JSON
+//! per measurement. With any argument the order is turned around. What is not installed is left out.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "an example talks to its user")]
 
 use std::error::Error;
 use std::fs;
+use std::io::ErrorKind;
 use std::net::IpAddr;
 use std::net::Ipv4Addr;
 use std::net::SocketAddr;
@@ -22,71 +23,129 @@ use btu_engine::file::ftp::Access;
 use btu_engine::file::ftp::Client;
 use btu_engine::file::ftp::Server;
 use btu_engine::file::ftp::Serving;
+use serde::Serialize;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
+
+/// The middle one of some transfers.
+#[derive(Serialize)]
+struct Measured {
+    who: &'static str,
+    way: &'static str,
+    bytes: usize,
+    seconds: f64,
+}
 
 fn main() -> Outcome<()> {
     let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
     let ours = Server::start(Serving::at(Place::here(Role::Active), loopback))?;
     let scratch = tempfile::tempdir()?;
     let theirs = Vsftpd::start(scratch.path());
-    println!(
-        "{:<8} {:<4} {:>9} {:>9} {:>9}  MB/s, one transfer of 1 MiB",
-        "server", "", "p10", "median", "p90"
-    );
-    // In turn, so that what the machine does meanwhile hits both.
-    for _ in 0..3 {
-        show("ours", ours.address(), "/random/1048576", "/null/x")?;
-        match &theirs {
-            Ok(vsftpd) => show("vsftpd", vsftpd.address, "/data", "/up/x")?,
-            Err(cause) => println!("vsftpd   not available: {cause}"),
-        }
+    if let Err(cause) = &theirs {
+        eprintln!("vsftpd: not available: {cause}");
     }
-    Ok(())
+    let theirs = theirs.ok();
+    let own = ours.address();
+    let mut parts: Vec<Box<dyn Fn() -> Outcome<()>>> = vec![
+        Box::new(move || warm("server", own, WARM, ["/random/1048576", "/null/x"])),
+        Box::new(move || warm("small", own, SMALL, ["/random/1024", "/null/x"])),
+        Box::new(move || whole_by_us(own)),
+        Box::new(move || whole_by_curl(own)),
+    ];
+    if let Some(vsftpd) = &theirs {
+        let at = vsftpd.address;
+        parts.push(Box::new(move || warm("vsftpd", at, WARM, ["/data", "/up/x"])));
+    }
+    if std::env::args().len() > 1 {
+        parts.reverse();
+    }
+    parts.iter().try_for_each(|part| part())
 }
 
-fn show(server: &str, address: SocketAddr, from: &str, to: &str) -> Outcome<()> {
-    let mut client = Client::connect(&Access::anonymous(address))?;
-    let (mut space, block) = (vec![0; 65536], vec![7; 65536]);
-    let get = rates(|| {
-        let transfer = client.retrieve(from)?;
-        let mut total = 0;
-        loop {
-            match transfer.receive(&mut space)? {
-                0 => break,
-                count => total += count,
-            }
-        }
-        transfer.finish()?;
-        if total == SIZE { Ok(()) } else { Err(format!("{total} bytes came").into()) }
-    })?;
-    let put = rates(|| {
+/// Get and put in one session that is there already.
+fn warm(who: &'static str, server: SocketAddr, bytes: usize, [from, to]: [&str; 2]) -> Outcome<()> {
+    let mut client = Client::connect(&Access::anonymous(server))?;
+    let block = vec![7; 65536];
+    let get = middle(|| retrieve(&mut client, from, bytes))?;
+    let put = middle(|| {
         let mut transfer = client.store(to)?;
-        let mut rest = SIZE;
+        let mut rest = bytes;
         while rest > 0 {
             rest -= transfer.send(&block[..rest.min(block.len())])?;
         }
         Ok(transfer.finish()?)
     })?;
-    for (way, [low, middle, high]) in [("get", get), ("put", put)] {
-        println!("{server:<8} {way:<4} {low:>9.0} {middle:>9.0} {high:>9.0}");
-    }
-    Ok(())
+    say(&Measured { who, way: "get", bytes, seconds: get })?;
+    say(&Measured { who, way: "put", bytes, seconds: put })
 }
 
-/// Decile, median and ninth decile of the rate of so many transfers, in MB/s.
-fn rates(mut transfer: impl FnMut() -> Outcome<()>) -> Outcome<[f64; 3]> {
-    let mut rates = Vec::new();
+fn retrieve(client: &mut Client, from: &str, bytes: usize) -> Outcome<()> {
+    let (mut space, mut total) = (vec![0; 65536], 0);
+    let transfer = client.retrieve(from)?;
+    loop {
+        match transfer.receive(&mut space)? {
+            0 => break,
+            count => total += count,
+        }
+    }
+    transfer.finish()?;
+    if total == bytes { Ok(()) } else { Err(format!("{total} bytes of {bytes} came").into()) }
+}
+
+/// Connection, login and one file, as curl counts its `time_total`.
+fn whole_by_us(server: SocketAddr) -> Outcome<()> {
+    let name = format!("/random/{WHOLE}");
+    let seconds = middle(|| {
+        let mut client = Client::connect(&Access::anonymous(server))?;
+        retrieve(&mut client, &name, WHOLE)
+    })?;
+    say(&Measured { who: "client", way: "get", bytes: WHOLE, seconds })
+}
+
+fn whole_by_curl(server: SocketAddr) -> Outcome<()> {
+    let address = format!("ftp://{server}//random/{WHOLE}");
+    let mut all = Vec::new();
+    for _ in 0..ROUNDS {
+        let words = ["--silent", "--fail", "--output", "/dev/null", "--write-out"];
+        let mut curl = Command::new("curl");
+        curl.args(words).args(["%{size_download} %{time_total}", &address]);
+        let told = match curl.output() {
+            Err(cause) if cause.kind() == ErrorKind::NotFound => {
+                eprintln!("curl: not available: {cause}");
+                return Ok(());
+            }
+            told => String::from_utf8(told?.stdout)?,
+        };
+        let (bytes, seconds) = told.split_once(' ').ok_or_else(|| format!("curl said {told:?}"))?;
+        if bytes != WHOLE.to_string() {
+            return Err(format!("curl got {bytes} bytes of {WHOLE}").into());
+        }
+        all.push(seconds.parse()?);
+    }
+    say(&Measured { who: "curl", way: "get", bytes: WHOLE, seconds: median(all) })
+}
+
+/// Seconds of the middle one, after some that warm up.
+fn middle(mut transfer: impl FnMut() -> Outcome<()>) -> Outcome<f64> {
+    let mut seconds = Vec::new();
     for round in 0..WARM_UP + ROUNDS {
         let start = Instant::now();
         transfer()?;
-        let seconds = start.elapsed().as_secs_f64();
         if round >= WARM_UP {
-            rates.push(1.048_576 / seconds);
+            seconds.push(start.elapsed().as_secs_f64());
         }
     }
-    rates.sort_by(f64::total_cmp);
-    Ok([rates[ROUNDS / 10], rates[ROUNDS / 2], rates[ROUNDS * 9 / 10]])
+    Ok(median(seconds))
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+fn say(measured: &Measured) -> Outcome<()> {
+    println!("{}", serde_json::to_string(measured)?);
+    Ok(())
 }
 
 /// A vsftpd of our own, with its files in a scratch directory.
@@ -99,7 +158,7 @@ impl Vsftpd {
     fn start(scratch: &Path) -> Outcome<Self> {
         let (root, up) = (scratch.join("root"), scratch.join("root/up"));
         fs::create_dir_all(&up)?;
-        fs::write(root.join("data"), vec![7; SIZE])?;
+        fs::write(root.join("data"), vec![7; WARM])?;
         let open = |path: &Path, mode| {
             fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode))
         };
@@ -144,6 +203,9 @@ impl Drop for Vsftpd {
     }
 }
 
-const SIZE: usize = 1 << 20;
-const WARM_UP: usize = 20;
-const ROUNDS: usize = 200;
+/// Bytes of a file in a session that is there, of a small one, and of one that curl gets, too.
+const WARM: usize = 1 << 20;
+const SMALL: usize = 1024;
+const WHOLE: usize = 11_000_000;
+const WARM_UP: usize = 5;
+const ROUNDS: usize = 31;
