@@ -117,7 +117,13 @@ pub struct VerificationSample {
     /// What does not fit; empty when the emulation does what was asked.
     pub mismatches: Vec<String>,
 }
+
 impl DirectionSample {
+    /// Packets that nobody asked to lose, by its own account.
+    pub const fn lost_unasked(&self) -> u64 {
+        self.overflow + self.socket_drops + self.send_errors
+    }
+
     /// True where no element holds one packet longer than another: what was achieved is the constant delay and its error.
     pub fn delays_alike(&self) -> bool {
         let alike = ["corrupt", "delay", "drop", "duplicate"];

@@ -38,24 +38,33 @@ impl Section for Emulation {
 
     fn compose(&self, run: &Run<'_>) -> Vec<Block> {
         let checks = checks(run.journal);
-        let achieved = achieved(run.journal);
-        if checks.rows.is_empty() && achieved.rows.is_empty() {
+        let sums = achieved(run.journal);
+        if checks.rows.is_empty() && sums.is_empty() {
             return Vec::new();
         }
         let mut blocks = vec![Block::paragraph(asked(run.journal))];
         blocks.extend(not_foretold(run.journal).map(Block::paragraph));
         blocks.extend(by_netem(run.journal).map(Block::paragraph));
         blocks.extend(mismatches(run.journal));
-        let has_runs = !achieved.rows.is_empty();
-        let tables = [checks, achieved].into_iter().filter(|table| !table.rows.is_empty());
-        blocks.extend(tables.map(Block::Table));
-        blocks.extend(has_runs.then(|| Block::paragraph(COLUMNS)));
+        let done = [
+            table(
+                "Done in the impaired runs: packets, and drops that were due and were made",
+                &PACKETS,
+                &sums,
+            ),
+            table("Done in the impaired runs: delay asked in ms, its error in us", &DELAYS, &sums),
+        ];
+        let tables = std::iter::once(checks).chain(done);
+        blocks.extend(tables.filter(|table| !table.rows.is_empty()).map(Block::Table));
+        blocks.extend((!sums.is_empty()).then(|| Block::paragraph(COLUMNS)));
         blocks
     }
 }
 
-const COLUMNS: &str = "Of all runs, repeated ones included. Due: drops that the pattern asks for. Full: packets that \
-    found the queue of a rate full. Lost: packets that nobody asked to lose. Asked: the delay that was asked for, \
+const COLUMNS: &str = "Of all runs, repeated ones included. Due: drops that the pattern asks for, and their share of the \
+    packets; drops: what was dropped, likewise. Full: packets that \
+    found the queue of a rate full. Lost: packets that nobody asked to lose, those included that the kernel refused to send \
+    on. Held: packets that were made to wait for later ones; inside: those that had not left when the record was made. Asked: the delay that was asked for, \
     ms. Error: the delay less that, us, of the median run; p99: that of the worst run. Late: packets that left more than 50 us after they were due.";
 
 fn asked(journal: &Journal) -> String {
@@ -180,6 +189,8 @@ struct Achieved {
     expected: Option<u64>,
     queued_out: u64,
     lost: u64,
+    held_back: u64,
+    inside: u64,
     late: u64,
     delay_asked_us: Option<f64>,
     worst_p99_us: Option<f64>,
@@ -191,7 +202,9 @@ impl Achieved {
         self.packets += sample.packets;
         self.dropped += sample.dropped;
         self.queued_out += sample.queue_dropped;
-        self.lost += sample.overflow + sample.socket_drops;
+        self.lost += sample.lost_unasked();
+        self.held_back += sample.held_back;
+        self.inside += sample.held;
         self.late += sample.late;
         self.expected = match (self.expected, sample.pattern_drops) {
             (None, None) => None,
@@ -204,27 +217,73 @@ impl Achieved {
         }
     }
 
-    fn row(&self, case: Case, link: &str, direction: &str) -> Vec<String> {
-        let asked = self.delay_asked_us.map(|us| us / 1e3);
-        let error = median(&self.medians_us);
-        vec![
-            format!("{case} {} {direction}", link.trim_start_matches("test-")),
-            self.packets.to_string(),
-            self.expected.map_or_else(|| number::NONE.to_owned(), |n| n.to_string()),
-            self.dropped.to_string(),
-            self.queued_out.to_string(),
-            self.lost.to_string(),
-            asked.map_or_else(|| number::NONE.to_owned(), |ms| number::fixed(ms, 3)),
-            error.map_or_else(|| number::NONE.to_owned(), |us| number::fixed(us, 1)),
-            self.worst_p99_us.map_or_else(|| number::NONE.to_owned(), |us| number::fixed(us, 1)),
-            self.late.to_string(),
-        ]
+    /// So many of its packets, in percent.
+    fn share(&self, part: u64) -> String {
+        let share = (self.packets > 0).then(|| 100.0 * float(part) / float(self.packets));
+        share.map_or_else(none, |percent| number::fixed(percent, 3))
     }
 }
 
+/// A figure of what was done: its heading, its text, and whether it is shown where it is zero everywhere.
+struct Figure {
+    heading: &'static str,
+    text: fn(&Achieved) -> String,
+    is_shown: fn(&Achieved) -> bool,
+}
+
+impl Figure {
+    const fn always(heading: &'static str, text: fn(&Achieved) -> String) -> Self {
+        Self { heading, text, is_shown: |_| true }
+    }
+}
+
+/// What became of the packets.
+const PACKETS: [Figure; 9] = [
+    Figure::always("packets", |sum| sum.packets.to_string()),
+    Figure::always("due", |sum| sum.expected.map_or_else(none, |n| n.to_string())),
+    Figure::always("%", |sum| sum.expected.map_or_else(none, |n| sum.share(n))),
+    Figure::always("drops", |sum| sum.dropped.to_string()),
+    Figure::always("%", |sum| sum.share(sum.dropped)),
+    Figure::always("full", |sum| sum.queued_out.to_string()),
+    Figure::always("lost", |sum| sum.lost.to_string()),
+    Figure {
+        heading: "held",
+        text: |sum| sum.held_back.to_string(),
+        is_shown: |sum| sum.held_back > 0,
+    },
+    Figure {
+        heading: "inside",
+        text: |sum| sum.inside.to_string(),
+        is_shown: |sum| sum.inside > 0,
+    },
+];
+
+/// When they left.
+const DELAYS: [Figure; 4] = [
+    Figure::always("asked", |sum| {
+        sum.delay_asked_us.map_or_else(none, |us| number::fixed(us / 1e3, 3))
+    }),
+    Figure::always("error", |sum| {
+        median(&sum.medians_us).map_or_else(none, |us| number::fixed(us, 1))
+    }),
+    Figure::always("p99", |sum| sum.worst_p99_us.map_or_else(none, |us| number::fixed(us, 1))),
+    Figure::always("late", |sum| sum.late.to_string()),
+];
+
+fn none() -> String {
+    number::NONE.to_owned()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "packets of a run are far fewer than 2^53")]
+const fn float(count: u64) -> f64 {
+    count as f64
+}
+
 /// Every impaired run, summed by case, link and direction.
-fn achieved(journal: &Journal) -> Table {
-    let mut sums: BTreeMap<(Case, &str, &str), Achieved> = BTreeMap::new();
+type Sums<'j> = BTreeMap<(Case, &'j str, &'j str), Achieved>;
+
+fn achieved(journal: &Journal) -> Sums<'_> {
+    let mut sums = Sums::new();
     for record in &journal.records {
         let Record::Cell(sample) = record else { continue };
         for direction in &sample.emulation {
@@ -232,22 +291,69 @@ fn achieved(journal: &Journal) -> Table {
             sums.entry(key).or_default().add(direction);
         }
     }
+    sums
+}
+
+fn table(title: &str, figures: &[Figure], sums: &Sums<'_>) -> Table {
+    let figures: Vec<&Figure> =
+        figures.iter().filter(|figure| sums.values().any(figure.is_shown)).collect();
+    let row = |((case, link, way), sum): (&(Case, &str, &str), &Achieved)| {
+        let place = format!("{case} {} {way}", link.trim_start_matches("test-"));
+        std::iter::once(place).chain(figures.iter().map(|figure| (figure.text)(sum))).collect()
+    };
+    let headings = figures.iter().map(|figure| Column::right(figure.heading));
     Table {
-        title: "Done in the impaired runs: packets, drops, delay asked in ms, its error in us"
-            .to_owned(),
-        columns: vec![
-            Column::left("case, link, way"),
-            Column::right("packets"),
-            Column::right("due"),
-            Column::right("drops"),
-            Column::right("full"),
-            Column::right("lost"),
-            Column::right("asked"),
-            Column::right("error"),
-            Column::right("p99"),
-            Column::right("late"),
-        ],
-        rows: sums.iter().map(|((case, link, way), sum)| sum.row(*case, link, way)).collect(),
+        title: title.to_owned(),
+        columns: std::iter::once(Column::left("case, link, way")).chain(headings).collect(),
+        rows: sums.iter().map(row).collect(),
         summary_rows: 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The table of one run in which these directions were emulated.
+    fn told(samples: &[DirectionSample]) -> String {
+        let mut sum = Achieved::default();
+        samples.iter().for_each(|sample| sum.add(sample));
+        let shown = PACKETS.iter().filter(|figure| (figure.is_shown)(&sum));
+        let told: Vec<String> =
+            shown.map(|figure| format!("{} {}", figure.heading, (figure.text)(&sum))).collect();
+        told.join(", ")
+    }
+
+    #[test]
+    fn what_was_dropped_stands_beside_what_the_pattern_asks_for() {
+        let run = |packets, dropped| DirectionSample {
+            packets,
+            dropped,
+            pattern_drops: Some(dropped),
+            ..DirectionSample::default()
+        };
+        let said = told(&[run(400, 4), run(400, 2)]);
+        assert!(
+            said.starts_with("packets 800, due 6, % 0.750, drops 6, % 0.750, full 0"),
+            "{said}"
+        );
+        let bare = told(&[DirectionSample::default()]);
+        assert_eq!(bare, "packets 0, due -, % -, drops 0, % -, full 0, lost 0");
+    }
+
+    /// The verdict, `btu link` and the check of the links count all three.
+    #[test]
+    fn what_the_kernel_refused_to_send_is_lost_and_what_was_held_is_told() {
+        let run = DirectionSample {
+            packets: 100,
+            overflow: 1,
+            socket_drops: 20,
+            send_errors: 300,
+            ..DirectionSample::default()
+        };
+        let said = told(std::slice::from_ref(&run));
+        assert!(said.ends_with(", lost 321"), "{said}");
+        let held = told(&[DirectionSample { held_back: 7, held: 2, ..run }]);
+        assert!(held.contains("lost 321, held 7, inside 2"), "{held}");
     }
 }

@@ -103,7 +103,7 @@ fn others(sample: &DirectionSample) -> Option<String> {
         (sample.corrupted, "corrupted"),
         (sample.held_back, "held back"),
         (sample.opaque, "not understood"),
-        (sample.overflow + sample.socket_drops + sample.send_errors, "lost unasked"),
+        (sample.lost_unasked(), "lost unasked"),
     ];
     let told: Vec<String> = counts
         .into_iter()

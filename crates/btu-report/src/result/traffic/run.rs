@@ -168,7 +168,7 @@ fn emulator(one: &DirectionSample) -> TrafficEmulatorResult {
         queue_dropped: one.queue_dropped,
         duplicated_packets: one.duplicated,
         corrupted: one.corrupted,
-        emulator_lost: one.overflow + one.socket_drops + one.send_errors,
+        emulator_lost: one.lost_unasked(),
         late: one.late,
     }
 }
