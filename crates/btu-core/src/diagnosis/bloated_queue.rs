@@ -25,13 +25,13 @@ pub(super) const CAUSE: Cause = Cause {
 
 fn find(seen: &Seen<'_>) -> Option<Finding> {
     let trips = seen.round_trips();
-    let (least, usual) = (quantile(&trips, 0), quantile(&trips, 50));
+    let (least, usual) = (quantile(&trips, 0.0), quantile(&trips, 0.5));
     let peak = seen.stream.flight_peak();
     if !is_bloated(seen) || peak < 20 * seen.mss() {
         return None;
     }
     let bound = least * 3;
-    let long = trips.len() - trips.partition_point(|trip| *trip < bound);
+    let long = trips.iter().filter(|trip| **trip >= bound).count();
     // Round trips are of the time in which there was something new to send.
     let elsewhere = seen.waited(Limit::Application) + seen.waited(Limit::Recovery);
     let sending = (1.0 - elsewhere).max(0.0);

@@ -2,6 +2,7 @@
 
 use super::Evidence;
 use super::Worked;
+use crate::stats::whole_quantile;
 use crate::tcp::Connection;
 use crate::tcp::Counts;
 use crate::tcp::Limit;
@@ -168,11 +169,9 @@ impl<'a> Seen<'a> {
         counts.duplicate_sacks.max(counts.needless)
     }
 
-    /// The round trips of data in order of length, from the place of capture.
+    /// The round trips of data, from the place of capture.
     pub(super) fn round_trips(&self) -> Vec<Nanos> {
-        let mut times: Vec<Nanos> = self.stream.round_trips.iter().map(|trip| trip.time).collect();
-        times.sort_unstable();
-        times
+        self.stream.round_trips.iter().map(|trip| trip.time).collect()
     }
 
     pub(super) const fn mss(&self) -> u64 {
@@ -180,10 +179,10 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// The value at `share` of a sorted list.
-pub(super) fn quantile(sorted: &[Nanos], percent: usize) -> Nanos {
-    let place = sorted.len().saturating_sub(1) * percent / 100;
-    sorted.get(place).copied().unwrap_or(Nanos::ZERO)
+/// The quantile of some times at `share`; zero of none.
+pub(super) fn quantile(times: &[Nanos], share: f64) -> Nanos {
+    let times: Vec<u64> = times.iter().map(|time| time.count()).collect();
+    whole_quantile(&times, share).map_or(Nanos::ZERO, Nanos::new)
 }
 
 /// `part` of `whole`, 0 of nothing.

@@ -8,6 +8,7 @@ use super::Finding;
 use super::Site;
 use super::seen::Seen;
 use super::seen::quantile;
+use crate::stats::whole_quantile;
 use crate::tcp::Mark;
 use crate::tcp::float;
 use crate::units::Nanos;
@@ -25,10 +26,9 @@ pub(super) const CAUSE: Cause = Cause {
 fn find(seen: &Seen<'_>) -> Option<Finding> {
     let told = seen.evidence.in_capture(seen.evidence.queue_drops.unwrap_or(0));
     let dropped = told.max(seen.counts().queue_full);
-    let mut peaks = peaks(seen);
-    peaks.sort_unstable_by_key(|peak| peak.flight);
-    let usual = |percent: usize| peaks.get(peaks.len().saturating_sub(1) * percent / 100);
-    let (least, most) = (usual(25)?.flight, usual(75)?.flight);
+    let peaks = peaks(seen);
+    let flights: Vec<u64> = peaks.iter().map(|peak| peak.flight).collect();
+    let (least, most) = (whole_quantile(&flights, 0.25)?, whole_quantile(&flights, 0.75)?);
     let queued = peaks.iter().filter(|peak| peak.is_queued).count();
     let enough = peaks.len() >= FEWEST && seen.losses() >= FEWEST as u64;
     let is_regular = enough && most <= least * 5 / 2 && queued * 4 >= peaks.len() * 3;
@@ -49,8 +49,8 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
             Figure::new("losses", float(count as u64), ""),
             Figure::new("flight at a loss, lower quartile", float(least), "B"),
             Figure::new("flight at a loss, upper quartile", float(most), "B"),
-            Figure::new("shortest round trip", quantile(&trips, 0).millis(), "ms"),
-            Figure::new("round trip, 95 of 100 below", quantile(&trips, 95).millis(), "ms"),
+            Figure::new("shortest round trip", quantile(&trips, 0.0).millis(), "ms"),
+            Figure::new("round trip, 95 of 100 below", quantile(&trips, 0.95).millis(), "ms"),
             Figure::new("drops of the emulator's queue", float(dropped), ""),
         ],
     })
@@ -101,7 +101,7 @@ fn peaks(seen: &Seen<'_>) -> Vec<Peak> {
 /// A queue that holds much makes round trips long before it drops.
 pub(super) fn is_bloated(seen: &Seen<'_>) -> bool {
     let trips = seen.round_trips();
-    let (least, usual) = (quantile(&trips, 0), quantile(&trips, 50));
+    let (least, usual) = (quantile(&trips, 0.0), quantile(&trips, 0.5));
     trips.len() >= 20 && usual >= least * 4 && usual >= least + Nanos::from_millis(20)
 }
 

@@ -42,11 +42,26 @@ pub fn harmonic_mean(values: &[f64]) -> Option<f64> {
     arithmetic_mean(&inverse).filter(|_| positive).map(f64::recip)
 }
 
+/// sd / AM, with n - 1 under the root; at least two positive values have one.
+pub fn coefficient_of_variation(values: &[f64]) -> Option<f64> {
+    let (mean, sd) = super::mean_and_sd(values)?;
+    (mean > 0.0).then(|| sd / mean)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    /// 2, 4 and 8: mean 14/3, squares 64/9 + 4/9 + 100/9 = 168/9, over 2: 28/3.
+    #[test]
+    fn a_spread_is_a_part_of_its_mean() {
+        let found = coefficient_of_variation(&[2.0, 4.0, 8.0]).unwrap();
+        assert!((found - (28.0_f64 / 3.0).sqrt() / (14.0 / 3.0)).abs() < 1e-12);
+        assert_eq!(coefficient_of_variation(&[2.0]), None);
+        assert_eq!(coefficient_of_variation(&[0.0, 0.0]), None);
+    }
 
     /// 1, 2 and 4: AM 7/3, GM cube root of 8, HM 3 / (1 + 1/2 + 1/4).
     #[test]

@@ -1,16 +1,53 @@
 //! Quantiles by linear interpolation, and the robust spread built on them.
 
-/// The quantile at `share` (0 to 1) by linear interpolation: type 7 of Hyndman and Fan, "Sample
-/// quantiles in statistical packages", The American Statistician 50(4), 1996. The position among
-/// the sorted values, from 0, is `(n - 1) x share`.
+/// Values in ascending order, at least one: whoever asks for several quantiles sorts once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sorted(Vec<f64>);
+
+impl Sorted {
+    /// Takes values in any order; `None` without any.
+    pub fn new(mut values: Vec<f64>) -> Option<Self> {
+        values.sort_by(f64::total_cmp);
+        (!values.is_empty()).then_some(Self(values))
+    }
+
+    /// The quantile at `share` (0 to 1) by linear interpolation: type 7 of Hyndman and Fan, "Sample
+    /// quantiles in statistical packages", The American Statistician 50(4), 1996. The position among
+    /// the sorted values, from 0, is `(n - 1) x share`.
+    pub fn at(&self, share: f64) -> f64 {
+        let Self(sorted) = self;
+        let position = super::count(sorted.len() - 1) * share.clamp(0.0, 1.0);
+        let low = floor(position);
+        let high = (low + 1).min(sorted.len() - 1);
+        sorted[low] + (position - super::count(low)) * (sorted[high] - sorted[low])
+    }
+
+    /// All of them.
+    pub fn values(&self) -> &[f64] {
+        &self.0
+    }
+
+    /// sum(v) / n.
+    pub fn mean(&self) -> f64 {
+        self.0.iter().sum::<f64>() / super::count(self.0.len())
+    }
+}
+
+/// The quantile at `share`, as [`Sorted::at`]; `None` without values.
 pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let position = super::count(sorted.len().checked_sub(1)?) * share.clamp(0.0, 1.0);
-    let low = floor(position);
-    let high = (low + 1).min(sorted.len() - 1);
-    let part = position - super::count(low);
-    Some(sorted[low] + part * (sorted[high] - sorted[low]))
+    Some(Sorted::new(values.to_vec())?.at(share))
+}
+
+/// The same of whole numbers, such as nanoseconds or bytes, to the nearest one.
+#[expect(clippy::cast_precision_loss, reason = "times and sizes of a measurement are below 2^53")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a quantile lies between the smallest and the largest value"
+)]
+pub fn whole_quantile(values: &[u64], share: f64) -> Option<u64> {
+    let values: Vec<f64> = values.iter().map(|value| *value as f64).collect();
+    quantile(&values, share).map(|value| value.round() as u64)
 }
 
 /// The quantile at one half.
@@ -59,6 +96,14 @@ mod tests {
         assert!(found.iter().zip([1.75, 3.0, 5.0]).all(|(f, want)| (f - want).abs() < 1e-12));
         assert_eq!(quantile(&[], 0.5), None);
         assert_eq!(quantile(&[7.0], 0.99), Some(7.0));
+    }
+
+    /// 10 and 13 ns: the median lies at 11.5, the nearest whole number away from zero is 12.
+    #[test]
+    fn a_quantile_of_whole_numbers_is_the_nearest_one() {
+        assert_eq!(whole_quantile(&[13, 10], 0.5), Some(12));
+        assert_eq!(whole_quantile(&[13, 10], 0.9), Some(13));
+        assert_eq!(whole_quantile(&[], 0.5), None);
     }
 
     /// 1, 2, 3, 4, 100: median 3, deviations 2 1 0 1 97, MAD 1, robust CV 1.4826 / 3.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::stats::Sorted;
 use crate::units::BitRate;
 use crate::units::Bytes;
 use crate::units::Nanos;
@@ -9,7 +10,6 @@ use crate::units::Nanos;
 use super::call::Call;
 use super::chance::Streams;
 use super::quantity::float;
-use super::quantity::whole;
 use super::train::Action;
 use super::train::Arrival;
 use super::train::Closed;
@@ -84,16 +84,15 @@ pub fn connections(train: &mut dyn Closed, end: Nanos) -> usize {
 pub fn summary(messages: &[Message], direction: Direction, time: Nanos) -> Option<Summary> {
     let one_way: Vec<&Message> = messages.iter().filter(|m| m.direction == direction).collect();
     let total: Bytes = one_way.iter().map(|message| message.bytes).sum();
-    let mut sizes: Vec<f64> = one_way.iter().map(|m| float(m.bytes.count())).collect();
+    let sizes: Vec<f64> = one_way.iter().map(|m| float(m.bytes.count())).collect();
     let pairs = one_way.windows(2);
-    let mut gaps: Vec<f64> =
-        pairs.map(|pair| float(pair[1].at.since(pair[0].at).count())).collect();
+    let gaps: Vec<f64> = pairs.map(|pair| float(pair[1].at.since(pair[0].at).count())).collect();
     (!one_way.is_empty()).then(|| Summary {
         messages: one_way.len(),
         mean: total.per(time).unwrap_or_default(),
         peak: peak(&one_way),
-        sizes: quantiles(&mut sizes),
-        gaps: quantiles(&mut gaps),
+        sizes: quantiles(sizes),
+        gaps: quantiles(gaps),
     })
 }
 
@@ -112,14 +111,9 @@ fn peak(messages: &[&Message]) -> BitRate {
 }
 
 /// The quantiles at 5, 50, 95 and 99 %; zeros for no values.
-fn quantiles(values: &mut [f64]) -> [f64; 4] {
-    values.sort_by(f64::total_cmp);
-    let last = values.len().saturating_sub(1);
-    let at = |share: f64| {
-        let index = usize::try_from(whole(share * crate::stats::count(last))).unwrap_or(0);
-        values.get(index).copied().unwrap_or(0.0)
-    };
-    [0.05, 0.5, 0.95, 0.99].map(at)
+fn quantiles(values: Vec<f64>) -> [f64; 4] {
+    let sorted = Sorted::new(values);
+    [0.05, 0.5, 0.95, 0.99].map(|share| sorted.as_ref().map_or(0.0, |sorted| sorted.at(share)))
 }
 
 pub(super) const fn message(at: Nanos, arrival: Arrival) -> Message {

@@ -1,5 +1,6 @@
 //! A capture's analysis and diagnoses as one JSON document, with units in its keys.
 
+use btu_core::stats::whole_quantile;
 use btu_core::tcp::Connection;
 use btu_core::tcp::Limit;
 use btu_core::tcp::Stream;
@@ -49,8 +50,7 @@ fn stream(stream: &Stream) -> Value {
         .map(|limit| (name(limit), json!(stream.waited_for(limit))))
         .collect();
     let pause = |wait: &btu_core::tcp::Wait| json!({ "from_ns": wait.from, "length_ns": wait.length(), "limit": wait.limit });
-    let mut trips: Vec<_> = stream.round_trips.iter().map(|trip| trip.time).collect();
-    trips.sort_unstable();
+    let trips: Vec<u64> = stream.round_trips.iter().map(|trip| trip.time.count()).collect();
     json!({
         "from": stream.from,
         "offer": stream.offer,
@@ -63,8 +63,8 @@ fn stream(stream: &Stream) -> Value {
         "zero_window_ns": stream.zero_windows.iter().map(|span| span.length().count()).sum::<u64>(),
         "most_in_flight_bytes": stream.flight_peak(),
         "round_trips": trips.len(),
-        "least_round_trip_ns": trips.first(),
-        "median_round_trip_ns": trips.get(trips.len() / 2),
+        "least_round_trip_ns": trips.iter().min(),
+        "median_round_trip_ns": whole_quantile(&trips, 0.5),
     })
 }
 

@@ -6,6 +6,7 @@ use btu_core::plan::Elements;
 use btu_core::sample::DirectionSample;
 use btu_core::sample::Quantiles;
 use btu_core::sample::VerificationSample;
+use btu_core::stats::Sorted;
 use btu_core::units::Nanos;
 
 /// The delay that was added, against that of both ways that was asked for. Half of the round trips
@@ -75,7 +76,7 @@ pub(super) fn packets_for(pattern: &Pattern) -> u64 {
 
 /// Losses that nobody asked for.
 pub(super) fn unasked(sample: &DirectionSample) -> Option<String> {
-    let lost = sample.overflow + sample.socket_drops + sample.send_errors;
+    let lost = sample.lost_unasked();
     (lost > 0).then(|| {
         format!(
             "{} lost {lost} packets unasked: {} for want of memory, {} before it saw them, {} in \
@@ -90,16 +91,13 @@ pub(super) fn unasked(sample: &DirectionSample) -> Option<String> {
 
 /// The distribution of some times, in microseconds.
 pub(super) fn quantiles(times: impl Iterator<Item = Nanos>) -> Option<Quantiles> {
-    let mut micros: Vec<f64> = times.map(Nanos::micros).collect();
-    micros.sort_by(f64::total_cmp);
-    let n = u32::try_from(micros.len()).ok()?;
-    let at = |percent: usize| micros[(micros.len() - 1) * percent / 100];
-    (n > 0).then(|| Quantiles {
-        n: n.into(),
-        mean: micros.iter().sum::<f64>() / f64::from(n),
-        p50: at(50),
-        p99: at(99),
-        max: at(100),
+    let micros = Sorted::new(times.map(Nanos::micros).collect())?;
+    Some(Quantiles {
+        n: u64::try_from(micros.values().len()).ok()?,
+        mean: micros.mean(),
+        p50: micros.at(0.5),
+        p99: micros.at(0.99),
+        max: micros.at(1.0),
     })
 }
 

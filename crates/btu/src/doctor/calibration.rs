@@ -13,6 +13,7 @@ use btu_core::link::ChainSpec;
 use btu_core::link::Pattern;
 use btu_core::link::Reader;
 use btu_core::sample::DirectionSample;
+use btu_core::stats::median;
 use btu_core::units::Nanos;
 use btu_engine::Place;
 use btu_engine::prober::Path;
@@ -125,9 +126,8 @@ impl Bench {
         configure(emulator, elements)?;
         let trips = self.path.round_trips(count, PATIENCE).context("round trips")?;
         *unasked += lost(&emulator.samples()?);
-        let mut times: Vec<Nanos> = trips.into_iter().flatten().collect();
-        times.sort_unstable();
-        Ok(times.get(times.len() / 2).map_or(0.0, |median| median.micros()))
+        let times: Vec<f64> = trips.into_iter().flatten().map(Nanos::micros).collect();
+        Ok(median(&times).unwrap_or(0.0))
     }
 
     /// Achieved minus asked delay, p50 and p99 in microseconds, the worse direction.
@@ -167,7 +167,7 @@ fn configure(emulator: &dyn Emulator, elements: &[String]) -> anyhow::Result<()>
 
 /// Packets that no element dropped and that never left.
 fn lost(samples: &[DirectionSample]) -> u64 {
-    samples.iter().map(|one| one.overflow + one.socket_drops + one.send_errors).sum()
+    samples.iter().map(DirectionSample::lost_unasked).sum()
 }
 
 const LINK: &str = "doctor";

@@ -7,6 +7,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::thread;
 
+use btu_core::stats::whole_quantile;
 use btu_engine::pingpong::transport::TRANSPORTS;
 use btu_engine::pingpong::transport::Transport;
 use btu_sys::clock;
@@ -183,15 +184,15 @@ fn fresh_proc() -> io::Result<()> {
 /// 300 sleeps of 1 ms with the least timer slack, as the emulator sleeps.
 fn sample_wake_ups() -> io::Result<WakeUps> {
     cpu::set_timer_slack(1).map_err(|cause| plain(&cause))?;
-    let mut late: Vec<u64> = (0..300)
+    let late: Vec<u64> = (0..300)
         .map(|_| {
             let due = clock::monotonic_ns() + 1_000_000;
             clock::sleep_until(due);
             clock::monotonic_ns().saturating_sub(due)
         })
         .collect();
-    late.sort_unstable();
-    Ok(WakeUps { p50: late[late.len() / 2], p99: late[late.len() * 99 / 100], max: late[299] })
+    let [p50, p99, max] = [0.5, 0.99, 1.0].map(|share| whole_quantile(&late, share));
+    Ok(WakeUps { p50: p50.unwrap_or(0), p99: p99.unwrap_or(0), max: max.unwrap_or(0) })
 }
 
 /// The kernel's own answer below a chain of our errors.

@@ -3,7 +3,6 @@
 mod delays;
 mod pacing;
 mod receipts;
-mod sorted;
 
 use serde::Deserialize;
 use serde::Serialize;

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde::Serialize;
 
-use super::sorted::Sorted;
+use crate::stats::Sorted;
 use crate::traffic::burst::BlockRecord;
 use crate::traffic::burst::Fate;
 use crate::traffic::trace::ReadTime;
@@ -75,9 +75,9 @@ impl Delays {
             bytes += size;
         }
         let sorted = Sorted::new(delays)?;
-        let [min_s, p50_s, p95_s, p99_s, tail_s, max_s] = sorted.quantiles();
+        let [min_s, p50_s, p95_s, p99_s, tail_s, max_s] = extremes_and_tail(&sorted);
         Some(Self {
-            blocks: u64::try_from(sorted.0.len()).unwrap_or(u64::MAX),
+            blocks: u64::try_from(sorted.values().len()).unwrap_or(u64::MAX),
             mean_s: sorted.mean(),
             byte_mean_s: weighted / bytes,
             min_s,
@@ -89,4 +89,9 @@ impl Delays {
             pdv_p99_s: p99_s - min_s,
         })
     }
+}
+
+/// The smallest, the median, the 95th, 99th and 99.9th percentile, the largest.
+pub(super) fn extremes_and_tail(values: &Sorted) -> [f64; 6] {
+    [0.0, 0.5, 0.95, 0.99, 0.999, 1.0].map(|share| values.at(share))
 }

@@ -3,8 +3,8 @@
 use serde::Deserialize;
 use serde::Serialize;
 
-use super::sorted::Sorted;
 use crate::stats;
+use crate::stats::Sorted;
 use crate::traffic::burst::BlockRecord;
 use crate::traffic::trace::Trace;
 use crate::units::Nanos;
@@ -50,12 +50,12 @@ impl Pacing {
             let [asked, got] = [pair[1].0.since(pair[0].0), pair[1].1.since(pair[0].1)];
             micros(Nanos::new(asked.count().abs_diff(got.count())))
         });
-        let errors = Sorted::new(errors.collect()).unwrap_or_else(|| Sorted(vec![0.0]));
+        let errors = Sorted::new(errors.collect()).or_else(|| Sorted::new(vec![0.0]))?;
         let period_us = period(&timed).unwrap_or_else(|| trace.duration.micros());
         let p99_us = errors.at(0.99);
         let late_p99_us = late.at(0.99);
         let bound_us = (period_us / 100.0).max(HOST_LIMITED_US);
-        let late_blocks = late.0.iter().filter(|late| **late > bound_us).count();
+        let late_blocks = late.values().iter().filter(|late| **late > bound_us).count();
         Some(Self {
             blocks: u64::try_from(free.len()).unwrap_or(u64::MAX),
             period_us,

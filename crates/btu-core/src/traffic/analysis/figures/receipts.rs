@@ -3,7 +3,8 @@
 use serde::Deserialize;
 use serde::Serialize;
 
-use super::sorted::Sorted;
+use super::delays::extremes_and_tail;
+use crate::stats::Sorted;
 use crate::traffic::burst::Fate;
 use crate::traffic::trace::Trace;
 
@@ -48,7 +49,7 @@ impl Receipts {
         }
         let came = u64::try_from(delays.len()).unwrap_or(u64::MAX);
         let delay = Sorted::new(delays).map(|sorted| {
-            let [min_s, p50_s, p95_s, p99_s, tail_s, max_s] = sorted.quantiles();
+            let [min_s, p50_s, p95_s, p99_s, tail_s, max_s] = extremes_and_tail(&sorted);
             ReceiptDelays { min_s, p50_s, p95_s, p99_s, p999_s: tail_s, max_s }
         });
         Some(Self { answered, came, delay })
