@@ -192,6 +192,10 @@ pub struct CellSummary {
     pub goodput_ci95: Option<[f64; 2]>,
     /// Smallest, median and largest goodput, Mb/s.
     pub goodput_range: [f64; 3],
+    /// The goodput that 95 of 100 passes stay below, Mb/s.
+    pub goodput_p95_mbps: f64,
+    /// Coefficient of variation of the goodputs (standard deviation over mean); `None` under 2 passes.
+    pub cv: Option<f64>,
     /// Robust coefficient of variation of the goodputs (1.4826 MAD / median).
     pub robust_cv: f64,
     /// Geometric mean of the slowdowns; `None` for baselines.

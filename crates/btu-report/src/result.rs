@@ -275,8 +275,16 @@ pub struct CellSummaryResult {
     pub goodput_min_mbps: f64,
     /// Median goodput of the passes, Mb/s.
     pub goodput_median_mbps: f64,
+    /// Goodput that 95 of 100 passes stay below, by linear interpolation, Mb/s.
+    pub goodput_p95_mbps: f64,
     /// Largest goodput of the passes, Mb/s.
     pub goodput_max_mbps: f64,
+    /// Coefficient of variation of the goodputs: standard deviation over mean.
+    #[serde(default)]
+    pub cv: Option<f64>,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cv_reason: Option<String>,
     /// Robust coefficient of variation of the goodputs.
     pub robust_cv: f64,
     /// Geometric mean of the slowdowns; null for baselines.

@@ -8,9 +8,10 @@ use crate::cell::Role;
 use crate::sample::CommSample;
 use crate::sample::ConnectionSample;
 use crate::sample::Flag;
+use crate::stats::Sorted;
+use crate::stats::coefficient_of_variation;
 use crate::stats::geometric_mean;
 use crate::stats::median;
-use crate::stats::quantile;
 use crate::stats::robust_cv;
 use crate::stats::student_on_logs;
 
@@ -24,6 +25,7 @@ pub(super) fn summarise(cell: &Cell, runs: &[&CountedRun<'_>]) -> Option<CellSum
         median(&traffic.iter().filter_map(|comm| figure(comm)).collect::<Vec<f64>>())
     };
     let goodput_mbps = geometric_mean(&goodputs)?;
+    let in_order = Sorted::new(goodputs.clone())?;
     let interval = student_on_logs(&goodputs).filter(|_| goodputs.len() >= 3);
     Some(CellSummary {
         cell: cell.clone(),
@@ -31,11 +33,9 @@ pub(super) fn summarise(cell: &Cell, runs: &[&CountedRun<'_>]) -> Option<CellSum
         seconds: reference_seconds(goodput_mbps),
         goodput_mbps,
         goodput_ci95: interval.map(|interval| [interval.low, interval.high]),
-        goodput_range: [
-            quantile(&goodputs, 0.0)?,
-            quantile(&goodputs, 0.5)?,
-            quantile(&goodputs, 1.0)?,
-        ],
+        goodput_range: [0.0, 0.5, 1.0].map(|share| in_order.at(share)),
+        goodput_p95_mbps: in_order.at(0.95),
+        cv: coefficient_of_variation(&goodputs),
         robust_cv: robust_cv(&goodputs)?,
         slowdown: geometric_mean(&slowdowns),
         retransmissions: retransmissions(&traffic),

@@ -114,6 +114,9 @@ fn three_passes_have_the_interval_of_their_composites() {
         cell.goodput_range.map(|mbps| format!("{mbps:.6}")),
         ["2.000000", "4.000000", "8.000000"]
     );
+    // Position 1.9 of 2, 4, 8 by linear interpolation.
+    assert_close(Some(cell.goodput_p95_mbps), 7.6);
+    assert_close(cell.cv, (28.0_f64 / 3.0).sqrt() / (14.0 / 3.0));
     assert_close(Some(cell.robust_cv), 1.4826 * 2.0 / 4.0);
     assert_close(cell.slowdown, 1.25);
 }

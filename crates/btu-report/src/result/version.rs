@@ -3,7 +3,7 @@
 //! Semantic: added keys and rules raise the minor version, keys that go or mean something else the major one.
 
 /// Version of the shape of a run's `result.json`.
-pub const SCHEMA_VERSION: &str = "1.7.0";
+pub const SCHEMA_VERSION: &str = "1.8.0";
 /// Version of the shape of a ping-pong's `result.json`.
 pub const PINGPONG_SCHEMA_VERSION: &str = "1.7.0";
 /// Version of the shape of a traffic measurement's `result.json`.
@@ -26,6 +26,8 @@ static RUN: LaterKeys = LaterKeys(&[
     (5, "btu_idle_ci95_mbps"),
     (5, "share_of_idle_percent"),
     (5, "share_of_idle_ci95_percent"),
+    (8, "goodput_p95_mbps"),
+    (8, "cv"),
 ]);
 static PINGPONG: LaterKeys = LaterKeys(&[
     (1, EVERY_REASON),
