@@ -83,15 +83,24 @@ impl Plan {
     /// What a window put into the sockets has to pass a line after it, a whole message at least. Flows in one direction
     /// share a line that is shared, and so do all where both directions share one.
     fn drain_time(&self, case: Case, message: Bytes) -> Nanos {
-        let ways = ways(case);
-        let shared = |way: &Direction| {
-            let chain = self.chain(case, *way);
+        let flows = if self.has_one_line(case) { case.flows().len() } else { 1 };
+        let lines = ways(case).into_iter().filter_map(|way| self.line_rate(case, way));
+        let one = lines.min().map_or(Nanos::ZERO, |line| line.time_for(message.max(IN_SOCKETS)));
+        one.saturating_mul(u64::try_from(flows).unwrap_or(1))
+    }
+
+    /// True where all flows of a case share one line, as on an Ethernet bus.
+    pub fn has_one_line(&self, case: Case) -> bool {
+        let shared = |way: Direction| {
+            let chain = self.chain(case, way);
             chain.iter().any(|text| text.split(' ').any(|word| word == "shared"))
         };
-        let flows = if ways.iter().any(shared) { case.flows().len() } else { 1 };
-        let line = ways.iter().filter_map(|way| self.spec(case, *way).rate()).min();
-        let one = line.map_or(Nanos::ZERO, |line| line.time_for(message.max(IN_SOCKETS)));
-        one.saturating_mul(u64::try_from(flows).unwrap_or(1))
+        ways(case).into_iter().all(shared)
+    }
+
+    /// The rate of the line that the data of a case pass in a direction, headers included.
+    pub fn line_rate(&self, case: Case, direction: Direction) -> Option<BitRate> {
+        self.spec(case, direction).rate()
     }
 
     /// The lower of the line's rate and what the black boxes' windows allow over the delay.

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
 use btu_core::anomaly::disturbance;
+use btu_core::cell::Direction;
+use btu_core::cell::Role;
 use btu_core::journal::AloneSample;
 use btu_core::journal::Journal;
 use btu_core::journal::Record;
@@ -15,6 +17,8 @@ use btu_core::sample::ConnectionSample;
 use btu_core::sample::HostSample;
 use btu_core::schedule::Slot;
 use btu_core::schedule::Step;
+use btu_core::units::BitRate;
+use btu_core::units::Bytes;
 use btu_core::words::several;
 
 use super::Finding;
@@ -30,7 +34,8 @@ pub fn check_runs(journal: &Journal) -> Vec<Finding> {
             found.extend(faults.map(|it| Finding::new("order", place.clone(), it)));
         }
         if let Record::Cell(sample) = record {
-            let impossible = impossible(sample).map(|it| Finding::new("plausibility", place, it));
+            let impossible =
+                impossible(sample, &journal.plan).map(|it| Finding::new("plausibility", place, it));
             found.extend(impossible);
         }
     }
@@ -157,7 +162,7 @@ fn is_disturbed(host: &HostSample) -> bool {
 }
 
 /// Why this run cannot have been measured.
-fn impossible(sample: &CellSample) -> Option<String> {
+fn impossible(sample: &CellSample, plan: &Plan) -> Option<String> {
     let comm = sample.comm.as_ref()?;
     let sum: u64 = comm.connections.iter().map(|one| one.bytes.count()).sum();
     if sum != comm.bytes.count() {
@@ -168,7 +173,26 @@ fn impossible(sample: &CellSample) -> Option<String> {
     if late {
         return Some("a connection took longer than the whole run".to_owned());
     }
-    comm.connections.iter().find_map(more_than_counted)
+    comm.connections.iter().find_map(more_than_counted).or_else(|| beyond_its_line(sample, plan))
+}
+
+/// More bits to the user than the emulated line has: a line has no bucket and no first burst, nothing of a run is on
+/// it before the run begins, and of each packet at least 40 bytes are headers (RFC 791, RFC 9293) that are no goodput.
+/// An honest run stays below its line by these, so that the rate itself is the limit.
+fn beyond_its_line(sample: &CellSample, plan: &Plan) -> Option<String> {
+    let (comm, case) = (sample.comm.as_ref()?, sample.cell.case);
+    let mut lines: BTreeMap<Option<(Role, Direction)>, (Bytes, BitRate)> = BTreeMap::new();
+    for one in &comm.connections {
+        let Some(rate) = plan.line_rate(case, one.direction) else { continue };
+        let own = (!plan.has_one_line(case)).then_some((one.peer, one.direction));
+        let (carried, line) = lines.entry(own).or_default();
+        *carried = carried.saturating_add(one.bytes);
+        *line = rate.max(*line);
+    }
+    lines.into_values().find_map(|(carried, line)| {
+        let goodput = carried.per(comm.elapsed_ns).filter(|goodput| *goodput > line)?;
+        Some(format!("{carried} in {}, {goodput}, through a line of {line}", comm.elapsed_ns))
+    })
 }
 
 /// Bytes that no kernel saw pass.

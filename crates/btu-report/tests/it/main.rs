@@ -19,6 +19,7 @@ mod fixture;
 mod formats;
 mod generator;
 mod hostile;
+mod line;
 mod markup;
 mod page;
 mod paired;

@@ -36,10 +36,10 @@ use btu_report::verify;
 
 use crate::fixture;
 
-type Files = BTreeMap<String, Vec<u8>>;
+pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 
 /// A journal as a conductor writes it: in the order of the seed, with sums that add up.
-fn journal() -> Journal {
+pub(crate) fn journal() -> Journal {
     let mut journal = fixture::tiny_journal();
     let plan = journal.plan.clone();
     for record in &mut journal.records {
@@ -82,7 +82,7 @@ fn of_one_black_box() -> Journal {
 }
 
 /// The files of a result, signed by `ids` for each role.
-fn signed(journal: &Journal, ids: [&str; 3]) -> Files {
+pub(crate) fn signed(journal: &Journal, ids: [&str; 3]) -> Files {
     let text = |text: String| text.into_bytes();
     let samples = journal.records.iter().map(|record| codec::line(record).unwrap()).collect();
     let events = journal.events.iter().map(|event| codec::line(event).unwrap()).collect();
@@ -134,18 +134,18 @@ fn holds(claim: &Claim<'_>) -> Option<String> {
     whole.then(|| String::from_utf8_lossy(claim.key).into_owned())
 }
 
-fn verified(files: Files) -> Verification {
+pub(crate) fn verified(files: Files) -> Verification {
     verify(&ResultFiles::new(Path::new("result"), files), &holds)
 }
 
-fn said(found: &Verification) -> String {
+pub(crate) fn said(found: &Verification) -> String {
     let lines = found.violations.iter();
     let told: Vec<String> =
         lines.map(|one| format!("{}: {}: {}", one.rule, one.place, one.detail)).collect();
     told.join("\n")
 }
 
-const ONE: [&str; 3] = ["A", "A", "A"];
+pub(crate) const ONE: [&str; 3] = ["A", "A", "A"];
 
 #[test]
 fn an_untouched_result_is_valid_and_says_who_signed() {
