@@ -29,6 +29,7 @@ pub use condition::ConditionError;
 pub use condition::Outcome;
 pub use facts::FactChange;
 pub use facts::changed_facts;
+pub use facts::changed_handshakes;
 pub use surroundings::Surrounding;
 pub use surroundings::UNREAD;
 pub use surroundings::surroundings;

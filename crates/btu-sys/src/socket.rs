@@ -27,6 +27,8 @@ use socket2::Type;
 use crate::error::Error;
 use crate::error::Result;
 use crate::option;
+use crate::tcp_info::Negotiated;
+use crate::tcp_info::TcpInfo;
 
 pub use calls::FiledMessage;
 pub use calls::discard;
@@ -74,6 +76,10 @@ pub struct Effective {
     pub window_clamp: Option<u64>,
     /// `SO_RCVLOWAT`: for how many bytes a reader is woken.
     pub low_water: Option<u64>,
+    /// `TCP_NOTSENT_LOWAT`: up to how many bytes that were not sent a writer is woken; zero means as the system has it.
+    pub not_sent_low_water: Option<u64>,
+    /// What the handshake settled.
+    pub negotiated: Option<Negotiated>,
 }
 
 /// True where the kernel has a congestion control of this name, or loads it; whether this process may use it is
@@ -157,6 +163,8 @@ impl Effective {
             mss: reference.tcp_mss().ok().map(u64::from),
             window_clamp: option::get(&fd, WINDOW_CLAMP, 0_u32).ok().map(u64::from),
             low_water: calls::low_water(fd).ok(),
+            not_sent_low_water: option::get(&fd, NOT_SENT_LOW_WATER, 0_u32).ok().map(u64::from),
+            negotiated: TcpInfo::of(&fd).ok().and_then(|info| info.negotiated()),
         }
     }
 }
@@ -360,6 +368,7 @@ fn tcp_socket(address: SocketAddr) -> io::Result<Socket> {
 }
 
 const WINDOW_CLAMP: (libc::c_int, libc::c_int) = (libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP);
+const NOT_SENT_LOW_WATER: (libc::c_int, libc::c_int) = (libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT);
 const BACKLOG: i32 = 128;
 
 #[cfg(test)]

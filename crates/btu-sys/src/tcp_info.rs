@@ -20,6 +20,22 @@ pub struct TcpInfo {
     length: usize,
 }
 
+/// What both ends of a connection agreed on with their SYNs: what one did not offer, or what was taken from
+/// its SYN on the way, is not there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Negotiated {
+    /// Selective acknowledgements (RFC 2018).
+    pub sack: bool,
+    /// Time stamps (RFC 7323).
+    pub timestamps: bool,
+    /// Explicit congestion notification (RFC 3168).
+    pub ecn: bool,
+    /// By how many bits the peer's windows are shifted (RFC 7323); none without window scaling.
+    pub wscale_snd_bits: u8,
+    /// The same of the windows that this end tells.
+    pub wscale_rcv_bits: u8,
+}
+
 /// The reading with room for the record of kernel 6.18; older kernels fill less of it.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
@@ -105,6 +121,23 @@ impl TcpInfo {
         Ok(Self { record, length: usize::try_from(length).unwrap_or(0) })
     }
 
+    /// What the handshake settled; `None` before there was one.
+    pub fn negotiated(&self) -> Option<Negotiated> {
+        let Record { state, options, wscale, .. } = self.record;
+        let has = |option: u8| options & option != 0;
+        let [snd, rcv] = shifts(wscale);
+        let reaches = offset_of!(Record, wscale) < self.length;
+        // A closed end keeps what it had; one that never was open looks like one that had nothing.
+        let is_open = !BEFORE_HANDSHAKE.contains(&state) && (state != CLOSED || options != 0);
+        (reaches && is_open).then(|| Negotiated {
+            sack: has(OPT_SACK),
+            timestamps: has(OPT_TIMESTAMPS),
+            ecn: has(OPT_ECN),
+            wscale_snd_bits: if has(OPT_WSCALE) { snd } else { 0 },
+            wscale_rcv_bits: if has(OPT_WSCALE) { rcv } else { 0 },
+        })
+    }
+
     /// How many bytes the kernel gave.
     pub fn length(&self) -> usize {
         self.length
@@ -122,6 +155,22 @@ impl TcpInfo {
         (offset + size_of::<T>() <= self.length).then(|| value.into())
     }
 }
+
+/// `tcpi_snd_wscale : 4, tcpi_rcv_wscale : 4`: the first bit-field has the low bits where bytes are little-endian.
+const fn shifts(wscale: u8) -> [u8; 2] {
+    let (low, high) = (wscale & 0xf, wscale >> 4);
+    if cfg!(target_endian = "little") { [low, high] } else { [high, low] }
+}
+
+/// `TCPI_OPT_*` of `linux/tcp.h`.
+const OPT_TIMESTAMPS: u8 = 1;
+const OPT_SACK: u8 = 2;
+const OPT_WSCALE: u8 = 4;
+const OPT_ECN: u8 = 8;
+/// `TCP_SYN_SENT`, `TCP_SYN_RECV`, `TCP_LISTEN` and `TCP_NEW_SYN_RECV` of `net/tcp_states.h`.
+const BEFORE_HANDSHAKE: [u8; 4] = [2, 3, 10, 12];
+/// `TCP_CLOSE`.
+const CLOSED: u8 = 7;
 
 /// One accessor per field, and the table of names and offsets that a test holds against the kernel's own.
 macro_rules! fields {
@@ -241,6 +290,46 @@ mod tests {
         assert_eq!((old.bytes_sent(), old.snd_wnd(), old.total_rto()), (None, None, None));
         assert_eq!(old.cut(198).length(), 198);
         assert_eq!(old.cut(191).sndbuf_limited_us(), None);
+    }
+
+    /// Windows of loopback are shifted by as much as the other end says.
+    #[test]
+    fn both_ends_tell_the_same_handshake() {
+        let (near, far) = pair();
+        let [near, far] = [&near, &far].map(|end| TcpInfo::of(end).unwrap().negotiated().unwrap());
+        assert_eq!((near.sack, near.timestamps, near.ecn), (far.sack, far.timestamps, far.ecn));
+        assert_eq!(near.wscale_snd_bits, far.wscale_rcv_bits);
+        assert_eq!(near.wscale_rcv_bits, far.wscale_snd_bits);
+        for (name, found) in [
+            ("net.ipv4.tcp_sack", near.sack),
+            ("net.ipv4.tcp_timestamps", near.timestamps),
+            ("net.ipv4.tcp_window_scaling", near.wscale_rcv_bits > 0),
+        ] {
+            let path = format!("/proc/sys/{}", name.replace('.', "/"));
+            let Ok(setting) = std::fs::read_to_string(path) else { continue };
+            assert_eq!(found, setting.trim() != "0", "{name}");
+        }
+    }
+
+    #[test]
+    fn options_are_read_bit_by_bit() {
+        let reading = |options: u8, state: u8| {
+            let record = Record { state, options, wscale: 0x97, ..Record::default() };
+            TcpInfo { record, length: size_of::<Record>() }.negotiated()
+        };
+        let stripped = reading(OPT_TIMESTAMPS | OPT_ECN, 1).unwrap();
+        let none = Negotiated { timestamps: true, ecn: true, ..Negotiated::default() };
+        assert_eq!(stripped, none, "a shift without the option is none");
+        let full = reading(OPT_SACK | OPT_WSCALE, 1).unwrap();
+        let [snd, rcv] = shifts(0x97);
+        assert!(full.sack && !full.timestamps && !full.ecn);
+        assert_eq!((full.wscale_snd_bits, full.wscale_rcv_bits), (snd, rcv));
+        assert!(snd == 7 && rcv == 9 || cfg!(target_endian = "big"));
+        assert_eq!(reading(OPT_SACK, 10), None, "a socket that listens agreed on nothing");
+        assert_eq!(reading(0, CLOSED), None, "nor did one that never was open");
+        assert!(reading(OPT_SACK, CLOSED).unwrap().sack);
+        let (near, _far) = pair();
+        assert_eq!(TcpInfo::of(&near).unwrap().cut(6).negotiated(), None);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use btu_core::analysis::Analysis;
 use btu_core::comparison::Condition;
 use btu_core::comparison::Outcome;
 use btu_core::comparison::changed_facts;
+use btu_core::comparison::changed_handshakes;
 use btu_core::comparison::compare as comparison_of;
 use btu_core::comparison::surroundings;
 use btu_core::journal::Journal;
@@ -65,7 +66,8 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
         .collect::<Result<_, _>>()
         .map_err(|error| Failure::usage(anyhow::Error::new(error).context("--fail-if")))?;
     let exit = exit(&outcomes);
-    let facts = changed_facts(&before.journal.hosts, &after.journal.hosts);
+    let mut facts = changed_facts(&before.journal.hosts, &after.journal.hosts);
+    facts.extend(changed_handshakes(&before.journal, &after.journal));
     let meanwhile = surroundings(measured(before), measured(after));
     let differences = stored::told(&found, &runs);
     let document = ComparisonDocument::of(

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::analysis::handshakes;
 use crate::disclosure::Disclosure;
 use crate::disclosure::Fact;
+use crate::journal::Journal;
 
 /// A fact that is not the same in both.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +33,18 @@ pub fn changed_facts(before: &Disclosure, after: &Disclosure) -> Vec<FactChange>
         after: text(&second, name),
     };
     names.into_iter().map(change).filter(|one| one.before != one.after).collect()
+}
+
+/// What the connections of one result agreed on and those of the other did not: a middlebox that takes SACK or window
+/// scaling from a SYN is seen here alone. Nothing is said where one of them did not keep it.
+pub fn changed_handshakes(before: &Journal, after: &Journal) -> Vec<FactChange> {
+    let second: BTreeMap<&str, String> = handshakes(after).into_iter().collect();
+    let change = |(name, before): (&'static str, String)| {
+        let after = second.get(name)?.clone();
+        Some(FactChange { name: format!("connections.{name}"), before, after })
+    };
+    let both = handshakes(before).into_iter().filter_map(change);
+    both.filter(|one| one.before != one.after).collect()
 }
 
 /// All facts by their full name.
@@ -70,6 +84,9 @@ fn text(fact: &Fact) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::synthetic;
+    use crate::journal::Record;
+    use crate::sample::Negotiated;
 
     fn disclosure(facts: &[(&str, &str, &str)]) -> Disclosure {
         let mut disclosure = Disclosure::default();
@@ -107,5 +124,27 @@ mod tests {
             ]
         );
         assert!(changed_facts(&before, &before).is_empty());
+    }
+
+    #[test]
+    fn what_a_middlebox_takes_from_a_syn_is_named() {
+        let measured = |negotiated: Option<Negotiated>| {
+            let plan = synthetic::plan(1);
+            let mut journal = synthetic::journal(plan.clone());
+            let mut run = synthetic::run(&plan, &plan.cells()[0].id(), 1, 1000, 50.0);
+            for connection in run.comm.iter_mut().flat_map(|comm| &mut comm.connections) {
+                connection.sender.options.negotiated = negotiated;
+                connection.receiver.options.negotiated = negotiated;
+            }
+            journal.records.push(Record::from(run));
+            journal
+        };
+        let whole = Negotiated { sack: true, timestamps: true, ..Negotiated::default() };
+        let stripped = Negotiated { sack: false, ..whole };
+        let (before, after) = (measured(Some(whole)), measured(Some(stripped)));
+        let [sack] = &changed_handshakes(&before, &after)[..] else { panic!() };
+        assert_eq!((&*sack.name, &*sack.before, &*sack.after), ("connections.SACK", "yes", "no"));
+        assert!(changed_handshakes(&before, &before).is_empty());
+        assert!(changed_handshakes(&measured(None), &after).is_empty(), "it did not keep it");
     }
 }

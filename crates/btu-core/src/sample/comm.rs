@@ -114,6 +114,45 @@ pub struct SocketOptions {
     /// `SO_RCVLOWAT`; `None` for 1, which it is unless somebody set it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low_water_bytes: Option<u64>,
+    /// `TCP_NOTSENT_LOWAT`; `None` where it is the system's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_sent_low_water_bytes: Option<u64>,
+    /// What the handshake settled; `None` of datagrams, and in journals of earlier programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub negotiated: Option<Negotiated>,
+}
+
+/// What both ends of a TCP connection agreed on with their SYNs. What one of them did not offer is not there, nor is
+/// what a middlebox took from a SYN.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Negotiated {
+    /// Selective acknowledgements (RFC 2018).
+    pub sack: bool,
+    /// Time stamps (RFC 7323).
+    pub timestamps: bool,
+    /// Explicit congestion notification (RFC 3168).
+    pub ecn: bool,
+    /// By how many bits the peer's windows are shifted (RFC 7323); none without window scaling.
+    pub wscale_snd_bits: u8,
+    /// The same of the windows that this end tells.
+    pub wscale_rcv_bits: u8,
+}
+
+impl Negotiated {
+    /// Each of them by its name, and what became of it.
+    pub fn told(&self) -> [(&'static str, String); 4] {
+        let word = |has: bool| if has { "yes" } else { "no" }.to_owned();
+        let scale = match (self.wscale_snd_bits, self.wscale_rcv_bits) {
+            (0, 0) => "no".to_owned(),
+            (snd, rcv) => format!("{snd} bits of the peer's window, {rcv} bits of its own"),
+        };
+        [
+            ("SACK", word(self.sack)),
+            ("time stamps", word(self.timestamps)),
+            ("ECN", word(self.ecn)),
+            ("window scaling", scale),
+        ]
+    }
 }
 
 /// The fields of the kernel's `TCP_INFO` that BTU keeps. Counters are differences over the run,

@@ -140,12 +140,17 @@ fn both_ends_account_for_their_thread_and_their_socket() {
         assert_eq!(end.cpus.len(), 1, "a pinned thread was seen on {:?}", end.cpus);
         assert!(end.options.congestion.is_some());
         assert!(end.options.send_buffer_bytes.is_some_and(|size| size > 0));
+        assert_eq!(end.options.not_sent_low_water_bytes, None, "nobody set it");
         assert!(end.tcp_info.as_ref().is_some_and(|info| info.cwnd_segments.is_some()));
         let series = end.series.as_ref().unwrap();
         let lengths = [&series.t_ns, &series.user_bytes, &series.rtt_us].map(Vec::len);
         assert!(lengths.iter().all(|length| *length == lengths[0] && *length > 1), "{lengths:?}");
         assert!(series.t_ns.iter().all(|step| *step >= 0));
     }
+    let ends = [&connection.sender, &connection.receiver];
+    let [near, far] = ends.map(|end| end.options.negotiated.expect("a handshake was made"));
+    assert_eq!((near.sack, near.timestamps, near.ecn), (far.sack, far.timestamps, far.ecn));
+    assert_eq!(near.wscale_snd_bits, far.wscale_rcv_bits);
     assert!(connection.longest_pause_ns.is_some());
     assert!(connection.receiver.calls > 0);
     assert!(connection.receiver_elapsed_ns > Nanos::ZERO);

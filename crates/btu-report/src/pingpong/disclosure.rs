@@ -35,8 +35,11 @@ fn read_back(options: &SocketOptions) -> Vec<Pair> {
         number("SO_SNDBUF", options.send_buffer_bytes),
         number("SO_RCVBUF", options.receive_buffer_bytes),
         number("TCP_MAXSEG", options.mss_bytes),
+        number("TCP_NOTSENT_LOWAT", options.not_sent_low_water_bytes),
     ];
-    found.into_iter().flatten().collect()
+    let negotiated = options.negotiated.into_iter().flat_map(|one| one.told());
+    let negotiated = negotiated.map(|(name, value)| Pair::new(format!("{name} negotiated"), value));
+    found.into_iter().flatten().chain(negotiated).collect()
 }
 
 pub(super) fn repeat(seen: &Seen<'_>) -> Vec<Block> {
@@ -49,4 +52,34 @@ pub(super) fn repeat(seen: &Seen<'_>) -> Vec<Block> {
         Block::Code { text: "btu pingpong --plan plan.toml".to_owned() },
         Block::details(file::PLAN, vec![Block::Code { text: seen.journal.plan.to_toml() }]),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use btu_core::sample::Negotiated;
+
+    use super::*;
+
+    #[test]
+    fn what_was_negotiated_stands_beside_what_was_read_back() {
+        let told = |options: &SocketOptions| {
+            let rows = read_back(options).into_iter();
+            rows.map(|row| format!("{}: {}", row.name, row.value)).collect::<Vec<_>>()
+        };
+        let scaled = Negotiated { sack: true, wscale_snd_bits: 7, ..Negotiated::default() };
+        let tcp = SocketOptions {
+            not_sent_low_water_bytes: Some(131_072),
+            negotiated: Some(scaled),
+            ..SocketOptions::default()
+        };
+        let expected = [
+            "TCP_NOTSENT_LOWAT read back: 131072",
+            "SACK negotiated: yes",
+            "time stamps negotiated: no",
+            "ECN negotiated: no",
+            "window scaling negotiated: 7 bits of the peer's window, 0 bits of its own",
+        ];
+        assert_eq!(told(&tcp), expected);
+        assert!(told(&SocketOptions::default()).is_empty());
+    }
 }

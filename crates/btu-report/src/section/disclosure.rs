@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use btu_core::analysis::handshakes;
 use btu_core::disclosure::Disclosure;
 use btu_core::disclosure::Fact;
 use btu_core::disclosure::HostFacts;
@@ -33,6 +34,7 @@ impl Section for Disclosed {
 
     fn compose(&self, run: &Run<'_>) -> Vec<Block> {
         let mut blocks = vec![Block::Facts { rows: comparability(run) }];
+        blocks.extend(connections(&handshakes(run.journal)));
         blocks.extend(disclosed_hosts(&run.journal.hosts));
         blocks
     }
@@ -47,6 +49,14 @@ pub(crate) fn disclosed_hosts(hosts: &Disclosure) -> Vec<Block> {
         blocks.extend(host(role, facts));
     }
     blocks
+}
+
+/// What the connections agreed on, which may be less than both hosts offer: a middlebox takes options from a SYN.
+fn connections(negotiated: &[(&'static str, String)]) -> Option<Block> {
+    let rows: Vec<Pair> =
+        negotiated.iter().map(|(name, value)| Pair::new(*name, value.as_str())).collect();
+    (!rows.is_empty())
+        .then(|| Block::details("Connections of COMM, as negotiated", vec![Block::Facts { rows }]))
 }
 
 /// What must be equal before two results may be compared.

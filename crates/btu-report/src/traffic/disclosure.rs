@@ -28,9 +28,14 @@ fn options(flow: &FlowSample) -> Block {
                 number("SO_SNDBUF", options.send_buffer_bytes),
                 number("SO_RCVBUF", options.receive_buffer_bytes),
                 number("TCP_MAXSEG", options.mss_bytes),
+                number("TCP_NOTSENT_LOWAT", options.not_sent_low_water_bytes),
             ]
             .into_iter()
             .flatten(),
+        );
+        let negotiated = options.negotiated.into_iter().flat_map(|one| one.told());
+        rows.extend(
+            negotiated.map(|(name, value)| Pair::new(format!("{end} {name} negotiated"), value)),
         );
     }
     Block::details(format!("Sockets of {}, read back", flow.test), vec![Block::Facts { rows }])

@@ -26,6 +26,7 @@ use btu_core::sample::DirectionSample;
 use btu_core::sample::EndSample;
 use btu_core::sample::Flag;
 use btu_core::sample::HostSample;
+use btu_core::sample::Negotiated;
 use btu_core::sample::Outcome;
 use btu_core::sample::Quantiles;
 use btu_core::sample::SocketOptions;
@@ -216,6 +217,15 @@ fn comm(cell: &Cell, bytes: Bytes, seconds: f64) -> CommSample {
     CommSample { elapsed_ns: elapsed, bytes, connections: connections.collect() }
 }
 
+/// As two kernels of today have it of each other.
+const NEGOTIATED: Negotiated = Negotiated {
+    sack: true,
+    timestamps: true,
+    ecn: false,
+    wscale_snd_bits: 7,
+    wscale_rcv_bits: 10,
+};
+
 fn end(role: btu_core::cell::Role, cell: &Cell) -> EndSample {
     let retransmitted = if cell.case.impairment() == Impairment::Drop { 4 } else { 0 };
     EndSample {
@@ -231,7 +241,11 @@ fn end(role: btu_core::cell::Role, cell: &Cell) -> EndSample {
         involuntary_switches: Some(2),
         port: None,
         cpus: vec![0],
-        options: SocketOptions { congestion: Some("cubic".into()), ..SocketOptions::default() },
+        options: SocketOptions {
+            congestion: Some("cubic".into()),
+            negotiated: Some(NEGOTIATED),
+            ..SocketOptions::default()
+        },
         tcp_info: Some(TcpInfo {
             total_retrans: Some(retransmitted),
             data_segs_out: Some(500),

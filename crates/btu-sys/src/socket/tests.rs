@@ -29,6 +29,17 @@ fn options_read_back_as_the_kernel_has_them() {
     }
 }
 
+#[test]
+fn what_waits_to_be_sent_is_read_back_where_it_was_set() {
+    let (near, _far) = pair(&Settings::default());
+    assert_eq!(Effective::of(&near).not_sent_low_water, Some(0));
+    option::set(&near, NOT_SENT_LOW_WATER, 131_072_u32).unwrap();
+    assert_eq!(Effective::of(&near).not_sent_low_water, Some(131_072));
+    let datagrams = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let other = Effective::of(&datagrams);
+    assert_eq!((other.not_sent_low_water, other.negotiated), (None, None));
+}
+
 /// What a listening socket has, those that it accepts have.
 #[test]
 fn a_pace_is_inherited_by_accepted_connections() {

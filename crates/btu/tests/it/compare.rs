@@ -112,6 +112,31 @@ fn a_machine_that_is_not_the_same_is_told_beside_the_figures() {
     assert_eq!(distance["moved"], true, "{distance:#}");
 }
 
+#[test]
+fn what_the_connections_agreed_on_is_shown_and_compared() {
+    needs!();
+    let quick = quick_run!();
+    let shown = run(btu().arg("report").arg(&quick.folder)).unwrap();
+    assert!(shown.contains("Connections of COMM, as negotiated"), "{shown}");
+    let folder = TempDir::new().unwrap();
+    let with_sack = |name: &str, sack: bool| {
+        let copy = copied(&quick.folder, &folder.path().join(name));
+        with_each_run(&copy, |run| {
+            for connection in run["comm"]["connections"].as_array_mut().unwrap() {
+                for end in ["sender", "receiver"] {
+                    connection[end]["options"]["negotiated"]["sack"] = sack.into();
+                }
+            }
+        });
+        copy
+    };
+    let [whole, stripped] = [("whole", true), ("stripped", false)].map(|(n, on)| with_sack(n, on));
+    let told = run(btu().arg("compare").arg(&whole).arg(&stripped)).unwrap();
+    assert!(told.contains("connections.SACK: yes -> no"), "{told}");
+    let same = run(btu().arg("compare").arg(&whole).arg(&whole)).unwrap();
+    assert!(!same.contains("connections."), "{same}");
+}
+
 /// Leaves of a stored result what a run leaves that is killed: the journal up to some moment.
 fn killed(folder: &Path) {
     for made_at_the_end in ["result.json", "report.html", "manifest.json", "signatures.json"] {

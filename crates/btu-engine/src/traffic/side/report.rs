@@ -320,7 +320,7 @@ fn to_received(number: usize, told: ReceivedReport) -> Result<Received, Impossib
 }
 
 fn of_options(read: Effective) -> Options {
-    // Traffic leaves SO_RCVLOWAT as it is.
+    // Traffic leaves SO_RCVLOWAT and TCP_NOTSENT_LOWAT as they are; what the handshake settled the other end knows, too.
     let Effective { congestion, nodelay, send_buffer, receive_buffer, mss, window_clamp, .. } =
         read;
     Options { congestion, nodelay, send_buffer, receive_buffer, mss, window_clamp }
@@ -331,8 +331,8 @@ fn to_options(told: Options) -> Result<Effective, Impossible> {
     if congestion.as_ref().is_some_and(|name| !is_line(name)) {
         return Err(Impossible);
     }
-    let low_water = None;
-    Ok(Effective { congestion, nodelay, send_buffer, receive_buffer, mss, window_clamp, low_water })
+    let untold = Effective::default();
+    Ok(Effective { congestion, nodelay, send_buffer, receive_buffer, mss, window_clamp, ..untold })
 }
 
 const FATES: [Fate; 5] =
