@@ -35,6 +35,13 @@ pub struct Fact {
     pub reason: Option<String>,
 }
 
+impl Disclosure {
+    /// How the program was built: `release`, `debug`; `None` where that was not kept.
+    pub fn build_profile(&self) -> Option<&str> {
+        self.tool.get("profile")?.value.as_ref()?.as_str()
+    }
+}
+
 impl Fact {
     /// A fact that was read.
     pub fn known(value: impl Into<serde_json::Value>) -> Self {

@@ -72,6 +72,9 @@ pub struct Side {
     pub badges: Vec<String>,
     /// Why it may not be ranked.
     pub not_rankable_reasons: Vec<String>,
+    /// True of a program that was built without optimisation: what it costs is not what users get.
+    #[serde(skip)]
+    pub is_unoptimised: bool,
 }
 
 /// One figure of both.
@@ -161,6 +164,7 @@ impl Side {
             altered,
             badges: words(analysis),
             not_rankable_reasons: analysis.not_rankable_reasons.clone(),
+            is_unoptimised: journal.hosts.build_profile() == Some("debug"),
         }
     }
 
@@ -194,12 +198,20 @@ fn words(analysis: &Analysis) -> Vec<String> {
     words
 }
 
-/// `b is DISTURBED`, `the machine was not the same`
+/// `b was altered after it was measured`, `a is of a debug build`, `b is DISTURBED`, `the machine was not the same`
 fn doubts(sides: [&Side; 2], surroundings: &[Surrounding]) -> Vec<String> {
-    let disturbed = sides.into_iter().filter(|side| side.is_disturbed());
-    let disturbed = disturbed.map(|side| format!("{} is {DISTURBED}", side.name));
+    let told = |is_so: fn(&Side) -> bool, what: &'static str| {
+        sides
+            .into_iter()
+            .filter(move |side| is_so(side))
+            .map(move |side| format!("{} {what}", side.name))
+    };
     let is_moved = surroundings.iter().any(|one| one.moved == Some(true));
-    disturbed.chain(is_moved.then(|| "the machine was not the same".to_owned())).collect()
+    told(|side| !side.altered.is_empty(), "was altered after it was measured")
+        .chain(told(|side| side.is_unoptimised, "is of a debug build"))
+        .chain(told(Side::is_disturbed, "is DISTURBED"))
+        .chain(is_moved.then(|| "the machine was not the same".to_owned()))
+        .collect()
 }
 
 /// Why nothing is said of a figure that a run with a cap went into.
@@ -347,5 +359,19 @@ mod tests {
         assert_eq!(doubts([&calm, &busy], &[]), ["b is DISTURBED"]);
         assert_eq!(doubts([&calm, &calm], &[moved(Some(true))]), ["the machine was not the same"]);
         assert!(doubts([&calm, &calm], &[moved(None), moved(Some(false))]).is_empty());
+    }
+
+    #[test]
+    fn a_debug_build_and_an_altered_result_are_doubts() {
+        let calm = Side { name: "a".to_owned(), ..Side::default() };
+        let debug = Side { is_unoptimised: true, ..calm.clone() };
+        let altered = Side {
+            name: "b".to_owned(),
+            altered: vec!["altered: samples.jsonl:7".to_owned()],
+            ..Side::default()
+        };
+        let expected = ["b was altered after it was measured", "a is of a debug build"];
+        assert_eq!(doubts([&debug, &altered], &[]), expected);
+        assert!(doubts([&calm, &calm], &[]).is_empty());
     }
 }

@@ -8,6 +8,7 @@ use btu_core::comparison::changed_handshakes;
 use btu_core::comparison::compare as comparison_of;
 use btu_core::comparison::surroundings;
 use btu_core::journal::Journal;
+use btu_core::ranking::Difference;
 use btu_core::ranking::different_cells;
 use btu_report::ComparisonDocument;
 use btu_report::Side;
@@ -44,12 +45,14 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     let mut found = stored::differing(&runs);
     let journals: Vec<&Journal> = runs.iter().map(|run| &run.journal).collect();
     found.extend(different_cells(&journals));
+    let is_fair = found.is_empty();
+    found.extend(altered(&runs).filter(|_| !args.fail_if.is_empty()));
     if !found.is_empty() && !args.force {
         if args.rendering.is_json() {
             stored::not_comparable_json(&found, &runs)?;
         }
-        return Err(stored::not_comparable(&found, &runs)
-            .hint("--force shows the figures all the same, without any verdict"));
+        let hint = if is_fair { ALTERED_HINT } else { FORCE_HINT };
+        return Err(stored::not_comparable(&found, &runs).hint(hint));
     }
     let [before, after] = &runs[..] else {
         return Err(Failure::usage(anyhow::anyhow!("two results are compared")));
@@ -83,6 +86,23 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     })?;
     Ok(exit)
 }
+
+/// A condition is asked by who acts on its answer unseen: of a result that is not what was measured it has none.
+/// `None` where neither was altered.
+fn altered(runs: &[NamedRun]) -> Option<Difference> {
+    let told: Vec<String> = runs
+        .iter()
+        .map(|run| {
+            run.altered().first().cloned().unwrap_or_else(|| "as it was measured".to_owned())
+        })
+        .collect();
+    let is_any = runs.iter().any(|run| !run.altered().is_empty());
+    let values = told.into_iter().zip(0..).map(|(told, number)| (told, vec![number])).collect();
+    is_any.then_some(Difference { field: "verification", values })
+}
+
+const FORCE_HINT: &str = "--force shows the figures all the same, without any verdict";
+const ALTERED_HINT: &str = "btu verify names what was altered; without --fail-if the figures are shown all the same, as to be doubted";
 
 /// A condition that a bound leaves open did not hold (docs/results.md: 6 before 1).
 fn exit(outcomes: &[Outcome]) -> Exit {

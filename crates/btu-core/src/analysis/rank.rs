@@ -167,8 +167,7 @@ impl Grounds<'_> {
 
     /// Only a build that says it is a release build may be ranked.
     fn build(&self) -> Option<String> {
-        let profile = self.journal.hosts.tool.get("profile").and_then(|fact| fact.value.as_ref());
-        match profile.and_then(serde_json::Value::as_str) {
+        match self.journal.hosts.build_profile() {
             Some("release") => None,
             Some(other) => Some(format!("{other} build of the program, not a release build")),
             None => Some("the journal does not say how the program was built".to_owned()),

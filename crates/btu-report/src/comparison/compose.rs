@@ -209,8 +209,8 @@ fn verdict(change: &ChangeResult, found: &ComparisonDocument) -> String {
     .to_owned()
 }
 
-const UNTOLD: &str = "The figures differ; whether that is of what was changed on purpose, or of what else the machine did, \
-                      this comparison cannot tell.";
+const UNTOLD: &str = "The figures differ; whether that is of what was changed on purpose, or of this, \
+                      the comparison cannot tell.";
 /// Beside a difference that may not be the host's.
 const STAR: char = '*';
 

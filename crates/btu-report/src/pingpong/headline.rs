@@ -88,9 +88,7 @@ fn timed(curve: &Measured) -> Vec<Figure> {
 
 fn badges(seen: &Seen<'_>) -> Vec<Badge> {
     let watch = |word| Badge { word, tone: Tone::Watch };
-    let is_debug = seen.journal.hosts.tool.get("profile").is_some_and(|profile| {
-        profile.value.as_ref().and_then(|value| value.as_str()) == Some("debug")
-    });
+    let is_debug = seen.journal.hosts.build_profile() == Some("debug");
     let complete = seen.analysis.complete;
     [
         (!complete).then(|| watch("INCOMPLETE")),

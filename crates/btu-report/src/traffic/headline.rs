@@ -181,9 +181,7 @@ fn interval(bounds: Option<[f64; 2]>) -> String {
 fn badges(seen: &Seen<'_>) -> Vec<Badge> {
     let watch = |word| Badge { word, tone: Tone::Watch };
     let runs = || seen.analysis.cells.iter().flat_map(|cell| &cell.runs);
-    let is_debug = seen.journal.hosts.tool.get("profile").is_some_and(|profile| {
-        profile.value.as_ref().and_then(|value| value.as_str()) == Some("debug")
-    });
+    let is_debug = seen.journal.hosts.build_profile() == Some("debug");
     let searches = &seen.analysis.findings.capacities;
     let is_host_limited = runs().any(|run| run.host_limited > 0)
         || searches.iter().any(|one| one.figures.is_lower_bound);
