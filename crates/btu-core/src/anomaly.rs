@@ -9,6 +9,7 @@ mod asymmetry;
 mod base_disturbed;
 mod blackbox_limited;
 mod clock_difference;
+mod clock_step;
 mod cpu_quota;
 mod device_errors;
 mod dip;
@@ -54,6 +55,7 @@ pub static RULES: &[Rule] = &[
     base_disturbed::RULE,
     blackbox_limited::RULE,
     clock_difference::RULE,
+    clock_step::RULE,
     cpu_quota::RULE,
     device_errors::RULE,
     faster_loaded::RULE,

@@ -1,6 +1,7 @@
 //! Watching the host around a run: counters that moved, CPU time that others took, settings that
 //! changed. Read just before and just after, never inside.
 
+mod clock;
 pub(crate) mod cpu;
 mod devices;
 mod distance;
@@ -39,7 +40,7 @@ pub type Reading = BTreeMap<String, Figure>;
 /// A counter, or a setting in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Figure {
-    /// Only ever grows.
+    /// Its difference is what counts.
     Count(i64),
     /// Should not change.
     Setting(String),
@@ -47,6 +48,7 @@ pub enum Figure {
 
 /// Every probe; what takes longest stands at the end.
 pub static PROBES: &[&dyn Probe] = &[
+    &clock::DayClock,
     &cpu::CpuTime,
     &quota::CpuQuota,
     &swap::Swap,

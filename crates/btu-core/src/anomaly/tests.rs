@@ -379,6 +379,15 @@ fn a_hot_processor_and_a_host_short_of_memory_are_told() {
 }
 
 #[test]
+fn a_clock_that_was_set_is_told_and_one_that_is_slewed_is_not() {
+    let stepped = |ns| after(|sample| sample.host.clock_step_ns = Some(ns));
+    assert_said(&stepped(-3_600_000_000_000), "clock-step", "set back by 3600000 ms");
+    assert_said(&stepped(50_900_000), "clock-step", "set forward by 50 ms");
+    assert_eq!(said(&stepped(50_000_000), "clock-step"), None);
+    assert_eq!(said(&stepped(-50_000_000), "clock-step"), None);
+}
+
+#[test]
 fn a_device_that_damages_frames_or_has_no_room_for_them_is_named() {
     let counted = |moved: &[(&str, i64)]| {
         let of =

@@ -29,6 +29,9 @@ pub struct HostSample {
     pub hot_ns: Option<Nanos>,
     /// What a cache line takes from one CPU of the host to another and back.
     pub cpu_distance_ns: Option<Nanos>,
+    /// By how much the clock of the day moved against the monotonic one: forward where it is positive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_step_ns: Option<i64>,
     /// Counters of the test role's network namespace that moved (`TcpExt.TCPTimeouts`).
     pub counters: Vec<CounterDelta>,
     /// Errors, drops and frames of network devices that carried traffic of the run and counted errors or drops

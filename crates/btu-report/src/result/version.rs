@@ -73,6 +73,7 @@ static LATER_RULES: &[(u32, &str)] = &[
     (6, "device-errors"),
     (6, "heat"),
     (6, "swapping"),
+    (8, "clock-step"),
 ];
 
 /// The rules that judged otherwise before, each with the minor version of a run's result that brought how they do now.
