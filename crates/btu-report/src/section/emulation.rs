@@ -317,7 +317,9 @@ mod tests {
     /// The table of one run in which these directions were emulated.
     fn told(samples: &[DirectionSample]) -> String {
         let mut sum = Achieved::default();
-        samples.iter().for_each(|sample| sum.add(sample));
+        for sample in samples {
+            sum.add(sample);
+        }
         let shown = PACKETS.iter().filter(|figure| (figure.is_shown)(&sum));
         let told: Vec<String> =
             shown.map(|figure| format!("{} {}", figure.heading, (figure.text)(&sum))).collect();
