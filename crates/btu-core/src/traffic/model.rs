@@ -22,7 +22,7 @@ mod partition;
 mod replay;
 mod rpc;
 mod self_similar;
-mod tcplib;
+pub(super) mod tcplib;
 mod teleconf;
 mod telnet;
 mod vdi;
@@ -58,7 +58,6 @@ pub(super) use capture::Row as RecordedPayload;
 pub(super) use mpeg::frames as mpeg_frames;
 pub(super) use replay::Row as Exchange;
 pub(super) use telnet::durations as telnet_durations;
-pub(super) use telnet::gaps as telnet_gaps;
 pub(super) use vectors::Vector;
 
 /// Every traffic model, in the order of the documentation.

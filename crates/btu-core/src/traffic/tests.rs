@@ -91,7 +91,38 @@ fn blocks_nest() {
     let Block::Serial(children, Keep::No) = &reading.scenario.run else { panic!("serial") };
     assert!(matches!(&children[0], Block::Parallel(two) if two.len() == 2));
     assert!(matches!(&children[1], Block::Cluster(one) if one.tests.len() == 1));
-    assert_eq!(reading.warnings.len(), 2, "{:?}", reading.warnings);
+    assert_eq!(reading.warnings, [], "its words draw what NetSpec's draw");
+}
+
+/// The words of NetSpec whose table of tcplib is at hand draw from it, here and where the scenario was written down.
+#[test]
+fn words_of_netspec_draw_from_the_tables_of_tcplib() {
+    let script = |part: &str, word: &str| {
+        let parts = ["blocksize=100", "repeats=1", "period=40000"];
+        let parts = parts.map(|usual| if usual.starts_with(part) { word } else { usual });
+        let text = format!(
+            "cluster {{ test a {{ type = burstq ({}, duration=1); own = a:1; peer = b:2; }} }}",
+            parts.join(", ")
+        );
+        read_script("x.ns", &text, Dialect::NetSpec, &WORDS).expect("a legal script")
+    };
+    for (part, word, mean, median) in [
+        ("blocksize", "blocksize=ftpItemSize", 39_861.0, 509.0),
+        ("repeats", "repeats=ftpNOfItems", 7.81, 4.0),
+        ("period", "period=telnetPacketInterarrival", 1.0919e9, 0.2364e9),
+    ] {
+        let reading = script(part, word);
+        let fits = |warning: &Problem| warning.cause.contains("not verified");
+        assert!(!reading.warnings.iter().any(fits), "{word}: {:?}", reading.warnings);
+        let law = only_test(&reading).traffic.variate(part).law().clone();
+        assert!((law.mean().unwrap() / mean - 1.0).abs() < 0.01, "{word}: {law:?}");
+        assert!((law.quantile(0.5) / median - 1.0).abs() < 0.01, "{word}: {law:?}");
+        let text = to_toml(&reading.scenario);
+        let again = read_toml("x.toml", &text, &WORDS).map_err(|error| error.to_string());
+        assert_eq!(again.map(|again| again.scenario), Ok(reading.scenario), "{text}");
+    }
+    let other = "full(blocksize=table(\\\"tcplib files\\\", linear))";
+    assert!(sent(&[other], "").unwrap_err().contains("write table(\"tcplib files\", step)"));
 }
 
 #[test]

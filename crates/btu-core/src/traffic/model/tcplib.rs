@@ -7,24 +7,30 @@ use crate::traffic::law::Interpolation;
 use crate::traffic::law::Table;
 
 /// Gaps between the keys of a terminal, in nanoseconds.
-pub(super) fn gaps() -> &'static Law {
+pub(in crate::traffic) fn gaps() -> &'static Law {
     static LAW: LazyLock<Law> =
         LazyLock::new(|| law("tcplib gaps", Interpolation::Linear, s(1.0), GAPS));
     &LAW
 }
 
 /// Files of a session: no number lies between two rows.
-pub(super) fn files() -> &'static Law {
+pub(in crate::traffic) fn files() -> &'static Law {
     static LAW: LazyLock<Law> =
         LazyLock::new(|| law("tcplib files", Interpolation::Step, 1.0, FILES));
     &LAW
 }
 
 /// Bytes of a file.
-pub(super) fn sizes() -> &'static Law {
+pub(in crate::traffic) fn sizes() -> &'static Law {
     static LAW: LazyLock<Law> =
         LazyLock::new(|| law("tcplib sizes", Interpolation::Linear, 1.0, SIZES));
     &LAW
+}
+
+/// The table that scenarios call by this name, as what is written of a law says it.
+pub(in crate::traffic) fn named(name: &str) -> Option<&'static Law> {
+    let is_of_name = |law: &&Law| matches!(law, Law::Table(table) if &*table.name == name);
+    [gaps(), files(), sizes()].into_iter().find(is_of_name)
 }
 
 /// The law of rows of percents, in units of `scale`.

@@ -161,7 +161,7 @@ fn mean_keys() -> f64 {
 }
 
 /// Gaps between keys.
-pub(in crate::traffic) fn gaps() -> Law {
+fn gaps() -> Law {
     tcplib::gaps().clone()
 }
 

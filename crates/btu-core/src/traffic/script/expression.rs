@@ -28,6 +28,7 @@ use crate::traffic::law::Interpolation;
 use crate::traffic::law::KINDS;
 use crate::traffic::law::Law;
 use crate::traffic::law::Table;
+use crate::traffic::model::tcplib;
 use crate::traffic::quantity::Dialect;
 use crate::traffic::quantity::Quantity;
 use crate::traffic::recording::FileText;
@@ -222,6 +223,9 @@ impl<'f> Expressions<'f> {
         let Form::Text(name) = &file.value.form else {
             return Err(Problem::at(file.place, form));
         };
+        if let Some(known) = tcplib::named(name) {
+            return as_written(known, interpolation, scale).map_err(|p| Problem::at(how.place, p));
+        }
         let text = self.text_of(name, file.place)?;
         let unit = scale.quantity.natural();
         let table = Table::read(name, interpolation, &text, unit);
@@ -329,6 +333,13 @@ fn parameter(call: &Call, part: &Part) -> Result<&'static Parameter, Problem> {
         let cause = format!("{} has no parameter \"{name}\"; write {}", shape.name, legal());
         Problem::at(part.place, cause)
     })
+}
+
+/// A table of tcplib by its name, where how values between two rows are distributed is said as it is.
+fn as_written(known: &Law, asked: Interpolation, scale: Scale) -> Result<Law, String> {
+    let is_so = matches!(known, Law::Table(table) if table.interpolation == asked);
+    let told = || format!("write {}", Variate::new(known.clone(), scale.quantity));
+    is_so.then(|| known.clone()).ok_or_else(told)
 }
 
 /// Half a year in nanoseconds, 16 PB: what [`Quantity::bound_of_means`] says.

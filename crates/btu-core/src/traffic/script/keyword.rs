@@ -1,9 +1,10 @@
 //! The words of NetSpec that stand for a fixed distribution.
 //!
-//! Those whose law its manual of 1999 gives are exact. The others are tables of tcplib (Danzig and
-//! Jamin, 1991) in NetSpec; here they are fits, and using one is a warning.
+//! Those whose law its manual of 1999 gives are exact, and so are those whose table of tcplib (Danzig and Jamin, 1991)
+//! is at hand. The others are such tables in NetSpec, too; here they are fits, and using one is a warning.
 
 use crate::traffic::law::Law;
+use crate::traffic::model::tcplib;
 
 /// A word of NetSpec.
 pub(super) struct Keyword {
@@ -21,24 +22,14 @@ const FITTED: &str = "NetSpec draws it from a table of tcplib; this is a fit, no
 
 /// Every word, in alphabetical order.
 pub(super) static KEYWORDS: &[Keyword] = &[
-    Keyword {
-        name: "ftpitemsize",
-        parameters: &[],
-        law: |_| Law::of("pareto", [1000.0, 1.1, 0.0]).clamped(1000.0, 16_777_216.0),
-        warning: FITTED,
-    },
-    Keyword {
-        name: "ftpnofitems",
-        parameters: &[],
-        law: |_| Law::of("geometric", [0.2, 0.0, 0.0]),
-        warning: FITTED,
-    },
+    Keyword { name: "ftpitemsize", parameters: &[], law: |_| tcplib::sizes().clone(), warning: "" },
+    Keyword { name: "ftpnofitems", parameters: &[], law: |_| tcplib::files().clone(), warning: "" },
     interarrival("ftpsessioninterarrival"),
     Keyword {
         name: "telnetpacketinterarrival",
         parameters: &[],
-        law: |_| crate::traffic::model::telnet_gaps(),
-        warning: FITTED,
+        law: |_| tcplib::gaps().clone(),
+        warning: "",
     },
     Keyword {
         name: "telnetpacketsize",
