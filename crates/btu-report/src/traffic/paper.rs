@@ -79,6 +79,12 @@ fn figures(seen: &Seen<'_>) -> Vec<Vec<String>> {
             percent(spread(seen.analysis.group(Group::BlockSize))),
         ),
         line(
+            "4: Tx and Rx differ",
+            "within 1 %",
+            "within 1 %".to_owned(),
+            percent(apart(seen.analysis.group(Group::BlockSize))),
+        ),
+        line(
             "5: CPU, largest block",
             "falls",
             "below 1 of smallest".to_owned(),
@@ -100,6 +106,15 @@ fn figures(seen: &Seen<'_>) -> Vec<Vec<String>> {
         ),
     ];
     [rows, sessions(seen), vec![knee(seen)], shortest_period(seen), at_the_end].concat()
+}
+
+/// By how much what was acknowledged differs from what was read, of a block size, percent at the most.
+fn apart<'a>(cells: impl Iterator<Item = &'a Measured>) -> Option<f64> {
+    let both = cells.filter_map(|cell| cell.transmitted.zip(cell.departure));
+    let shares = both
+        .filter(|(_, read)| read.value > 0.0)
+        .map(|(sent, read)| 100.0 * (sent.value / read.value - 1.0).abs());
+    shares.max_by(f64::total_cmp)
 }
 
 /// Where bursts begin to wait.
