@@ -1,6 +1,7 @@
 //! The verb `traffic`: scenarios of flows over a path, from plan to report.
 
 pub(crate) mod bounds;
+mod call;
 mod casting;
 mod checked;
 mod congestion;

@@ -7,7 +7,7 @@ use crate::exit::Failure;
 use crate::output;
 
 pub(super) fn convert(args: &ConvertArgs) -> Result<Exit, Failure> {
-    let scenario = scenario::read(&args.scenario)?;
+    let scenario = scenario::read(&args.scenario, None)?;
     let toml = btu_core::traffic::to_toml(&scenario);
     if args.json {
         output::json(&serde_json::json!({ "toml": toml }))?;

@@ -49,9 +49,13 @@ pub(crate) enum StudyArgs {
 /// A scenario of a file.
 #[derive(Debug, clap::Args)]
 pub(crate) struct FileArgs {
-    /// A scenario: a script (.ns in `NetSpec`'s units, .btu in ours) or its TOML form (.toml)
+    /// A scenario: a script (.ns in `NetSpec`'s units, .btu in ours), its TOML form (.toml), or what its only test sends
+    /// from test to active: full, burst, burstq or a model, as 'voice-onoff(codec=g729)'
     #[arg(value_name = "FILE", required_unless_present_any = ["plan", "resume"])]
     pub(super) scenario: Option<PathBuf>,
+    /// What carries that test: tcp, udp or quic, with options as in a script [default: tcp]
+    #[arg(long, value_name = "PROTOCOL")]
+    pub(super) over: Option<String>,
     /// Let a host of the scenario be played by test, active or passive; repeatable
     #[arg(long, value_name = "HOST=ROLE")]
     pub(super) map: Vec<String>,
@@ -83,7 +87,7 @@ pub(crate) struct FileArgs {
 /// Options of `btu traffic convert`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ConvertArgs {
-    /// A scenario: .ns, .btu or .toml
+    /// A scenario: .ns, .btu or .toml, or what its only test sends
     #[arg(value_name = "FILE")]
     pub(super) scenario: PathBuf,
     /// Write exactly one JSON document to stdout: the text as `toml`
@@ -355,6 +359,7 @@ impl TrafficArgs {
 /// What stands in a plan: nobody chooses it beside one.
 const OF_A_PLAN: [&str; 21] = [
     "scenario",
+    "over",
     "map",
     "passes",
     "wire",
@@ -382,6 +387,7 @@ Examples:
   btu traffic script.ns                       a NetSpec script as it is, on the local testbed
   btu traffic script.ns --rate 1.7Mbit/s      the same over a slow line
   btu traffic script.ns --host vasari=lab1    between this host and a paired one
+  btu traffic 'voice-onoff(codec=g729)' --over udp   one model, without a file
   btu traffic sweep period --rate 10Mbit/s    throughput over burst period, and the knee
   btu traffic sweep sessions --sessions 64    how the path scales with sessions
   btu traffic qos voice,bulk --rate 10Mbit/s  what the path is good for

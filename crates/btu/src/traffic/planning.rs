@@ -18,6 +18,7 @@ use btu_core::traffic::plan::Plan;
 use btu_core::traffic::plan::Study;
 use btu_core::traffic::to_toml;
 
+use super::call;
 use super::casting;
 use super::casting::Agents;
 use super::casting::Wishes;
@@ -72,7 +73,7 @@ fn held<T: AsRef<str>>(texts: &[T]) -> Result<ChainSpec, Failure> {
 }
 
 fn of_scenario(args: &FileArgs, file: &Path) -> Result<Plan, Failure> {
-    let mut scenario = scenario::read(file)?;
+    let mut scenario = scenario::read(file, args.over.as_deref())?;
     let FileArgs { host: hosts, map: maps, far, test, .. } = args;
     let wishes = Wishes { file, hosts, maps, far, test: test.as_deref() };
     let real = casting::apart(&mut scenario, &wishes)?;
@@ -87,7 +88,8 @@ fn of_scenario(args: &FileArgs, file: &Path) -> Result<Plan, Failure> {
     }
     let link = args.path.link()?;
     let seed = args.path.seed.or(scenario.seed).unwrap_or_else(crate::measurement::fresh_seed);
-    let name = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or("scenario").to_owned();
+    let stem = file.file_stem().and_then(|stem| stem.to_str());
+    let name = call::of(file).or(stem).unwrap_or("scenario").to_owned();
     let mut cells = Vec::new();
     for (id, variant) in (1..).zip(scenario.variants()) {
         let label =

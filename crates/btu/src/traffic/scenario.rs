@@ -16,6 +16,7 @@ use btu_core::traffic::plan::Cell;
 use btu_core::traffic::plan::Plan;
 use btu_core::units::Nanos;
 
+use super::call;
 use crate::exit::Failure;
 use crate::input;
 use crate::output;
@@ -24,11 +25,21 @@ use crate::output;
 pub(super) const STORED: Vocabulary<'_> =
     Vocabulary { files: &|name| read_beside(Path::new("."), name) };
 /// What a word is that is no file.
-const NO_FILE: &str = "write a scenario's FILE, or one of sweep, method, qos, viseum, convert";
+const NO_FILE: &str = "write a scenario's FILE, what a test sends ('voice-onoff(codec=g729)'; btu model list), or one of \
+                       sweep, method, qos, viseum, convert";
 
-/// The scenario of a file, by the ending of its name; tells what was assumed.
-pub(super) fn read(file: &Path) -> Result<Scenario, Failure> {
-    let reading = reading(file)?;
+/// The scenario of a file, by the ending of its name, or of what its only test sends; tells what was assumed. `over` is
+/// what carries that test.
+pub(super) fn read(file: &Path, over: Option<&str>) -> Result<Scenario, Failure> {
+    let reading = match (call::of(file), over) {
+        (Some(call), _) => call::reading(call, over)?,
+        (None, None) => reading(file)?,
+        (None, Some(over)) => {
+            let cause =
+                anyhow!("--over {over}: the tests of {} say what carries them", file.display());
+            return Err(Failure::usage(cause).hint("write it there as protocol or transport"));
+        }
+    };
     for warning in &reading.warnings {
         output::message(&format!("btu: warning: {}:{warning}", file.display()));
     }
@@ -62,7 +73,7 @@ pub(super) fn estimate(plan: &Plan) -> Result<Nanos, Failure> {
     plan.estimate(&STORED).map_err(Failure::usage)
 }
 
-fn parsed(
+pub(super) fn parsed(
     name: &str,
     text: &str,
     ending: &str,
@@ -81,7 +92,7 @@ fn parsed(
     read.map_err(Failure::usage)
 }
 
-fn read_beside(folder: &Path, name: &str) -> Result<FileText, String> {
+pub(super) fn read_beside(folder: &Path, name: &str) -> Result<FileText, String> {
     let bytes = input::bytes(&folder.join(name)).map_err(|cause| cause.to_string())?;
     traffic::text_of_file(bytes)
 }

@@ -396,6 +396,36 @@ fn a_sweep_fixes_the_window_of_its_streams_where_the_path_is_known_to_need_less(
     }
 }
 
+/// Whoever wants one model needs no file.
+#[test]
+fn one_model_is_sent_as_it_is_called() {
+    let folder = TempDir::new().unwrap();
+    let planned =
+        |args: &[&str]| run(&mut traffic(folder.path(), &[args, &["--dry-run"]].concat())).unwrap();
+    let plan = planned(&["voice-onoff(codec=g729)", "--over", "udp"]);
+    assert!(plan.contains("transport = \"udp\"") && plan.contains("codec=g729"), "{plan}");
+    assert!(plan.contains("label = \"voice-onoff(codec=g729)\""), "{plan}");
+    assert!(planned(&["telnet"]).contains("type = \"telnet("));
+    let refused = |args: &[&str]| {
+        let ended = traffic(folder.path(), args).output().unwrap();
+        assert_eq!(ended.status.code(), Some(2), "{args:?}");
+        said(&ended)
+    };
+    let unknown = refused(&["voice-onoff(codec=g7)"]);
+    assert!(unknown.contains("voice-onoff(codec=g7):1:") && unknown.contains("g711"), "{unknown}");
+    assert!(refused(&["phone(x=1)"]).contains("unknown type \"phone\""));
+    assert!(refused(&["phone"]).contains("btu model list"));
+    script(folder.path(), SCRIPT);
+    assert!(refused(&["a.ns", "--over", "udp"]).contains("say what carries them"));
+    needs!();
+    let call = "burstq(blocksize=1 kB, period=20 ms, duration=400 ms)";
+    run(&mut traffic(folder.path(), &[call, "--over", "udp", "--out", "out", "--quiet"])).unwrap();
+    let result = read_json(&folder.path().join("out/result.json"));
+    let flow = &result["flows"][0];
+    assert_eq!((&flow["transport"], &flow["ended"]), (&"udp".into(), &"complete".into()), "{flow}");
+    assert_eq!(flow["delivered_bytes"], 20_000, "{flow}");
+}
+
 #[test]
 fn what_cannot_be_asked_for_is_refused_with_the_remedy() {
     let folder = TempDir::new().unwrap();
