@@ -4,6 +4,8 @@
 #[derive(Debug)]
 pub(super) struct Numbers {
     expected: u64,
+    /// The last one that came, where that was too far ahead to be believed.
+    far: Option<u64>,
     /// A bit for each of the last [`REMEMBERED`] numbers, at its place modulo that.
     came: Vec<u64>,
 }
@@ -13,6 +15,8 @@ pub(super) struct Numbers {
 pub(super) enum Arrival {
     /// It was there before, or is later than anybody remembers: it stays lost.
     Again,
+    /// It is too far ahead to be believed before another one beside it has come: it stays lost.
+    Far,
     /// It was missing until now.
     Late,
     /// It is the newest; so many before it are missing.
@@ -25,11 +29,22 @@ impl Numbers {
         self.expected
     }
 
-    /// This one came.
+    /// This one came. A single one that is far ahead of the others was made up or damaged, and would make every later
+    /// one older than anybody remembers: two in a row are believed (RFC 3550, A.1, where a source is heard again).
     pub(super) fn record(&mut self, number: u64) -> Arrival {
+        let before = self.far.take();
         if number < self.expected {
             return self.record_old(number);
         }
+        let is_beside = |far: u64| far != number && far.abs_diff(number) < REMEMBERED;
+        if number - self.expected >= REMEMBERED && !before.is_some_and(is_beside) {
+            self.far = Some(number);
+            return Arrival::Far;
+        }
+        self.record_newest(number)
+    }
+
+    fn record_newest(&mut self, number: u64) -> Arrival {
         let missing = number - self.expected;
         if missing >= REMEMBERED {
             self.came.fill(0);
@@ -59,7 +74,7 @@ impl Numbers {
 
 impl Default for Numbers {
     fn default() -> Self {
-        Self { expected: 0, came: vec![0; WORDS] }
+        Self { expected: 0, far: None, came: vec![0; WORDS] }
     }
 }
 
@@ -103,10 +118,33 @@ mod tests {
         assert_eq!(numbers.record(11), Arrival::Again, "it came");
         assert_eq!(numbers.record(5), Arrival::Again, "nobody remembers it");
         let far = 9 * REMEMBERED;
+        assert_eq!(numbers.record(far - 7), Arrival::Far);
         assert_eq!(numbers.record(far), Arrival::Newest { missing: far - REMEMBERED - 11 });
         assert_eq!(numbers.record(far - REMEMBERED), Arrival::Again, "just out of sight");
         for late in [far - REMEMBERED + 1, far - 1] {
             assert_eq!([0; 2].map(|_| numbers.record(late)), [Arrival::Late, Arrival::Again]);
         }
+    }
+
+    /// Else all that come later would be too old, and a receiver would hear of nothing any more.
+    #[test]
+    fn one_number_from_far_ahead_makes_no_later_one_old() {
+        let mut numbers = Numbers::default();
+        let newest = |missing| Arrival::Newest { missing };
+        assert_eq!([0, 1, 2].map(|number| numbers.record(number)), [newest(0); 3]);
+        for ahead in [1 << 39, REMEMBERED, MOST - 100] {
+            let far = numbers.expected() + ahead;
+            // The same again is no other one, and those between two far ones make them two single ones.
+            assert_eq!([far, far].map(|number| numbers.record(number)), [Arrival::Far; 2], "{far}");
+            let next = numbers.expected();
+            assert_eq!(numbers.record(next), newest(0), "{far}");
+            assert_eq!(numbers.record(far + 1), Arrival::Far, "{far}");
+            assert_eq!(numbers.record(next + 2), newest(1), "{far}");
+        }
+        // Whatever was sent meanwhile was lost, and two in a row say so, in whatever order.
+        let (expected, far) = (numbers.expected(), 1 << 30);
+        assert_eq!(numbers.record(far + 1), Arrival::Far);
+        assert_eq!(numbers.record(far), newest(far - expected));
+        assert_eq!(numbers.record(far + 2), newest(1));
     }
 }

@@ -290,8 +290,8 @@ impl<'a> Sink<'a> {
             }
             Carrier::Udp => {
                 let number = unwrapped(data, self.highest);
-                self.highest = self.highest.max(number);
                 if self.is_new(number) {
+                    self.highest = self.highest.max(number);
                     // One that came before, or was never sent, is nothing to wait on for.
                     if number < self.shared.datagrams.load(Relaxed) {
                         self.last = time;
@@ -304,10 +304,11 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// False for one that came before, and for a number that its sender cannot have reached.
+    /// False for one that came before, and for a number that its sender cannot have reached or is not believed to have.
     fn is_new(&mut self, number: u64) -> bool {
         let known = self.numbers.as_mut().filter(|_| number < numbers::MOST);
-        known.is_some_and(|known| known.record(number) != Arrival::Again)
+        let arrival = known.map(|known| known.record(number));
+        matches!(arrival, Some(Arrival::Late | Arrival::Newest { .. }))
     }
 
     fn note(&mut self, read: Read) {

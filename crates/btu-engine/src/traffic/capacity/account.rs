@@ -77,6 +77,8 @@ impl Account {
                 self.report.disordered += 1;
                 return;
             }
+            // Nor does one from nowhere say that a million were lost.
+            Arrival::Far => return,
             Arrival::Late => {
                 self.report.disordered += 1;
                 self.found(head.number);

@@ -80,6 +80,25 @@ fn datagrams_that_come_again_do_not_end_a_flow() {
     assert!(come(&[3]));
 }
 
+/// A number that somebody made up makes no later datagram one that came before.
+#[test]
+fn a_number_from_far_ahead_leaves_later_datagrams_new() {
+    let far = Socket::Datagram(UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap());
+    let (flow, shared) = (Flow { carrier: Carrier::Udp, ..endless() }, Shared::default());
+    let mut sink = Sink::new(&member(&flow, &far, &shared), now());
+    let job = job();
+    for number in [0, 1 << 39, 1, 2] {
+        sink.came(&u64::to_le_bytes(number));
+    }
+    // One of less than 8 bytes has the end of its number, near to those that came.
+    sink.came(&[3]);
+    assert_eq!((sink.different, sink.highest), (4, 3));
+    shared.datagrams.store(4, Relaxed);
+    shared.sender_done.store(true, Relaxed);
+    sink.look(&job, now());
+    assert!(sink.is_over, "all came");
+}
+
 /// Whoever sends on what came before, or numbers that were never sent, keeps no receiver waiting for one that is lost.
 #[test]
 fn only_datagrams_that_were_sent_and_not_yet_read_are_waited_on_for() {
