@@ -53,10 +53,13 @@ pub struct InPass<T> {
 pub struct FrameFinding {
     /// The frame, its checksum included.
     pub frame_bytes: u32,
-    /// The highest load without loss, frames per second; `None` where every load lost some.
+    /// The highest load without loss, frames per second, of a search for several goals that of the first one; `None` where
+    /// every load lost some.
     pub throughput_fps: Option<f64>,
     /// The lowest load above it that lost some; `None` where none did.
     pub lossy_fps: Option<f64>,
+    /// What was found for each goal, where several were searched for at once.
+    pub goals: Vec<GoalFinding>,
     /// Trials that it took.
     pub trials: usize,
     /// How long each was.
@@ -71,6 +74,17 @@ pub struct FrameFinding {
     pub losses: Vec<(f64, f64)>,
     /// Bursts.
     pub burst: Option<BurstFinding>,
+}
+
+/// The bounds of a load for a goal of loss (draft-ietf-bmwg-mlrsearch).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GoalFinding {
+    /// The share of loss that it allows.
+    pub loss: f64,
+    /// The highest load that meets it, frames per second; `None` where none does.
+    pub lower_fps: Option<f64>,
+    /// The lowest load above that does not; `None` where none was found.
+    pub upper_fps: Option<f64>,
 }
 
 /// The longest burst that comes whole.
@@ -122,15 +136,11 @@ impl Findings {
     /// The findings of a journal.
     pub fn of(journal: &Journal) -> Self {
         let runs = Runs::of(journal);
-        let frames = journal.plan.course.iter().flat_map(|course| &course.frames);
+        let courses = || journal.plan.course.iter();
+        let frames = courses().flat_map(|c| c.frames.iter().map(move |size| (c, Frame(*size))));
         Self {
-            frames: frames.filter_map(|size| runs.frame(Frame(*size))).collect(),
-            shortened: journal
-                .plan
-                .course
-                .iter()
-                .flat_map(|course| runs.shortened(course))
-                .collect(),
+            frames: frames.filter_map(|(course, frame)| runs.of_course(course, frame)).collect(),
+            shortened: courses().flat_map(|course| runs.shortened(course)).collect(),
             over_ipv6: journal
                 .runs()
                 .any(|run| run.flags.iter().any(|flag| flag.name == LONGER_FRAMES)),

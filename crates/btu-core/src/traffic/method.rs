@@ -1,6 +1,7 @@
 //! Standard methods under their own names: each decides from what was measured what is measured next.
 
 mod frames;
+pub(super) mod mlrsearch;
 pub(super) mod responsiveness;
 mod rfc2544;
 pub(super) mod rfc6349;
@@ -40,6 +41,8 @@ pub struct Method {
     pub frames: &'static [u32],
     /// How often a search is repeated, where the text takes a mean.
     pub repeats: u32,
+    /// The relative distance at which the bounds of a search are near enough.
+    pub width: f64,
     /// What a course does that was chosen in the place of what the text asks for.
     pub(super) chosen: fn(&Course) -> Option<String>,
     /// The next cell; `None` at the end.
@@ -48,6 +51,7 @@ pub struct Method {
 
 /// Every method, by name.
 pub static METHODS: &[&Method] = &[
+    &mlrsearch::METHOD,
     &responsiveness::METHOD,
     &rfc2544::METHOD,
     &rfc6349::METHOD,
@@ -68,7 +72,7 @@ impl Method {
             time_ns: self.time,
             frames: self.frames.to_vec(),
             classes: Vec::new(),
-            width: WIDTH,
+            width: self.width,
             repeats: self.repeats,
             ..Course::default()
         }
@@ -114,6 +118,6 @@ fn nothing_chosen(_course: &Course) -> Option<String> {
     None
 }
 
-/// The relative distance at which bounds are near enough.
+/// Of a search that its text gives none.
 const WIDTH: f64 = 0.01;
 const SHORT_FRAMES: [u32; 3] = [64, 512, 1518];

@@ -40,6 +40,7 @@ pub use flow::TrafficFlowResult;
 pub use method::BackToBackResult;
 pub use method::CapacityResult;
 pub use method::FrameResult;
+pub use method::GoalResult;
 pub use method::LossResult;
 pub use method::MethodResult;
 pub use method::PathMtuResult;

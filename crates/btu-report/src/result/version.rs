@@ -7,7 +7,7 @@ pub const SCHEMA_VERSION: &str = "1.8.0";
 /// Version of the shape of a ping-pong's `result.json`.
 pub const PINGPONG_SCHEMA_VERSION: &str = "1.7.0";
 /// Version of the shape of a traffic measurement's `result.json`.
-pub const TRAFFIC_SCHEMA_VERSION: &str = "3.4.0";
+pub const TRAFFIC_SCHEMA_VERSION: &str = "3.5.0";
 /// Version of the shape of the document of `btu explain --json`.
 pub(crate) const EXPLAIN_SCHEMA_VERSION: &str = "1.3.0";
 /// Version of the shape of the document of `btu explain DIR --json`, the second runs of a result.
@@ -60,6 +60,7 @@ static TRAFFIC: LaterKeys = LaterKeys(&[
     (4, "foreign_probes"),
     (4, "loaded_probes"),
     (4, "pending_probes"),
+    (5, "goals"),
 ]);
 
 /// The rules whose flags and remarks came after the first version of a run's result, each with the minor version that

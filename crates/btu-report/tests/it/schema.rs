@@ -43,7 +43,7 @@ fn added_keys_raise_the_minor_version() {
     for (schema, version, keys) in [
         (result_schema(), SCHEMA_VERSION, ("1.8.0", 116)),
         (pingpong_schema(), PINGPONG_SCHEMA_VERSION, ("1.7.0", 132)),
-        (traffic_schema(), TRAFFIC_SCHEMA_VERSION, ("3.4.0", 526)),
+        (traffic_schema(), TRAFFIC_SCHEMA_VERSION, ("3.5.0", 534)),
     ] {
         let of = |object: &Value| object["properties"].as_object().map_or(0, serde_json::Map::len);
         let named: usize = schema["$defs"].as_object().unwrap().values().map(of).sum();

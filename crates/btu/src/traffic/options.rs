@@ -36,7 +36,7 @@ pub(crate) struct TrafficArgs {
 pub(crate) enum StudyArgs {
     /// Print a scenario in its TOML form
     Convert(ConvertArgs),
-    /// A standard method under its own name: rfc2544, rfc9004, rfc6349, rfc9097, responsiveness
+    /// A standard method under its own name: rfc2544, rfc9004, rfc6349, rfc9097, mlrsearch, responsiveness
     Method(Box<MethodArgs>),
     /// The quality of service of a path for application classes
     Qos(Box<QosArgs>),
@@ -173,7 +173,7 @@ pub(crate) struct MethodArgs {
     /// where the capacity is large or changes meanwhile [default: B]
     #[arg(long, value_name = "B|C", help_heading = "Effort")]
     pub(super) adjustment: Option<Adjustment>,
-    /// How often a search is repeated [default: what the method's text asks for]
+    /// How often a search is repeated, of mlrsearch each load [default: what the method's text asks for]
     #[arg(long, value_name = "NUMBER", help_heading = "Effort",
           value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(super) repeats: Option<u32>,

@@ -457,7 +457,7 @@ fn what_cannot_be_asked_for_is_refused_with_the_remedy() {
     );
     let long = refused(&["qos", "voice", "--time", "721s"]);
     assert!(long.contains("--time 721s: write 50ms to 12 minutes"), "{long}");
-    assert!(refused(&["method", "rfc1"]).contains("write responsiveness, rfc2544"));
+    assert!(refused(&["method", "rfc1"]).contains("write mlrsearch, responsiveness"));
     assert!(refused(&["method", "rfc2544", "--frames", "40"]).contains("write 64 to 1518 bytes"));
     assert!(refused(&["method", "rfc9097", "--frames", "64"]).contains("has no frame sizes"));
     assert!(refused(&["method", "rfc9097", "--time", "1ms"]).contains("write 50ms to 1 hour"));

@@ -44,6 +44,25 @@ fn number(value: &Value, key: &str) -> f64 {
     value[key].as_f64().unwrap_or_else(|| panic!("{key} of {value}"))
 }
 
+/// Both goals of a search stand in result and report, and no line carries more than its rate and what it queues.
+#[test]
+fn a_search_for_several_goals_tells_the_bounds_of_each() {
+    needs!();
+    let folder = TempDir::new().unwrap();
+    let args = ["mlrsearch", "--frames", "512", "--time", "100ms", "--repeats", "3"];
+    let method = found(&folder, &[&args[..], &["--rate", "10Mbit/s", "--queue", "10pkt"]].concat());
+    assert!(method["deviations"].to_string().contains("3 repeats instead of 21"), "{method}");
+    let goals = method["frames"][0]["goals"].as_array().unwrap();
+    let losses: Vec<f64> = goals.iter().map(|goal| number(goal, "lost_share")).collect();
+    assert!(losses.len() == 2 && losses[0] < losses[1], "{losses:?}");
+    for goal in goals {
+        assert!(goal["met_wire_bit_s"].as_f64().is_none_or(|met| met < 11e6), "{goal}");
+        assert!(number(goal, "missed_frames_s") > 0.0, "{goal}");
+    }
+    let text = reported(&folder);
+    assert!(text.contains("draft-ietf-bmwg-mlrsearch") && text.contains("0.5 %"), "{text}");
+}
+
 /// T13: frames of 512 B take 532 bytes on the wire, 0.43 ms at 10 Mb/s; a queue of 50 packets takes a burst
 /// of 50 whatever the host does.
 #[test]

@@ -2,16 +2,19 @@
 
 use super::BurstFinding;
 use super::FrameFinding;
+use super::GoalFinding;
 use super::TransferFinding;
 use crate::stats;
 use crate::traffic::analysis::figures::Delays;
 use crate::traffic::analysis::figures::rounded;
+use crate::traffic::analysis::search::Bounds;
 use crate::traffic::analysis::search::corrected_buffer;
 use crate::traffic::analysis::transfer::Transfer;
 use crate::traffic::method::Frame;
 use crate::traffic::method::MOST_FRAMES;
 use crate::traffic::method::full_frame;
 use crate::traffic::method::lost;
+use crate::traffic::method::mlrsearch;
 use crate::traffic::plan::Cell;
 use crate::traffic::plan::Course;
 use crate::traffic::plan::Group;
@@ -56,6 +59,32 @@ impl<'a> Runs<'a> {
         short.map(|(size, time)| (size, time.seconds())).collect()
     }
 
+    /// What was found of a frame size by the method of a course.
+    pub(super) fn of_course(&self, course: &Course, frame: Frame) -> Option<FrameFinding> {
+        let found = self.frame(frame)?;
+        if course.name != mlrsearch::METHOD.name {
+            return Some(found);
+        }
+        let goals = self.goals(course, frame);
+        let first = goals.first()?;
+        let (throughput_fps, lossy_fps) = (first.lower_fps, first.upper_fps);
+        Some(FrameFinding { throughput_fps, lossy_fps, goals, ..found })
+    }
+
+    /// The bounds of each goal, which the range of the search has no part in.
+    fn goals(&self, course: &Course, frame: Frame) -> Vec<GoalFinding> {
+        let trials = self.sized(Group::Throughput, frame).map(|(cell, run)| (cell.x, run));
+        let range = (BitRate::new(0), BitRate::new(u64::MAX));
+        let fps = |load: BitRate| float(load.bit_per_second()) / frame.wire_bits();
+        let bounds = mlrsearch::search(course, range, trials).bounds();
+        let goal = |(loss, bounds): (f64, Bounds)| GoalFinding {
+            loss,
+            lower_fps: bounds.lower.map(fps),
+            upper_fps: bounds.upper.map(fps),
+        };
+        mlrsearch::LOSSES.into_iter().zip(bounds).map(goal).collect()
+    }
+
     pub(super) fn frame(&self, frame: Frame) -> Option<FrameFinding> {
         let fps = |load: f64| load / frame.wire_bits();
         let loads = |lossy: bool| {
@@ -80,6 +109,7 @@ impl<'a> Runs<'a> {
             frame_bytes: frame.0,
             throughput_fps: lower.map(fps),
             lossy_fps: upper.map(fps),
+            goals: Vec::new(),
             trials,
             trial_s: first.flows().next().map_or(0.0, |flow| flow.duration_ns.seconds()),
             latency_p50_s: delay(|delay| delay.p50_s),

@@ -92,12 +92,21 @@ impl<'a> SoFar<'a> {
         self.search(frame).map(|search| search.bounds()[0])
     }
 
+    /// Where a search looks, with the trials that it has.
+    pub(super) fn range(&self, frame: Frame, ceiling: f64) -> (BitRate, BitRate) {
+        let trials: Vec<(BitRate, f64)> = self
+            .sized(Group::Throughput, frame)
+            .map(|made| (load(made.cell.x), lost(made.run)))
+            .collect();
+        (load(ceiling * 0.01), top(load(ceiling * 1.5), &trials))
+    }
+
     fn search(&self, frame: Frame) -> Option<MultipleLossRatioSearch> {
         let ceiling = self.ceiling(frame)?;
         let trial =
             |made: &Made<'_>| Trial { load: load(made.cell.x), time: TRIAL, loss: lost(made.run) };
         let trials: Vec<Trial> = self.sized(Group::Throughput, frame).map(trial).collect();
-        let range = (load(ceiling * 0.01), top(load(ceiling * 1.5), &trials));
+        let range = self.range(frame, ceiling);
         let mut search = search::rfc2544(range, TRIAL, self.course.width, MOST_TRIALS);
         for trial in trials {
             search.record(trial);
@@ -114,10 +123,12 @@ fn filled(made: &Made<'_>) -> f64 {
 }
 
 /// The upper end of a search: the first guess, doubled for as long as all of it comes.
-fn top(guess: BitRate, trials: &[Trial]) -> BitRate {
-    let lossy = trials.iter().filter(|trial| trial.loss > 0.0).map(|trial| trial.load).min();
-    let whole = trials.iter().filter(|trial| trial.loss <= 0.0).map(|trial| trial.load);
-    let most = whole.filter(|load| lossy.is_none_or(|lossy| *load < lossy)).max();
+fn top(guess: BitRate, trials: &[(BitRate, f64)]) -> BitRate {
+    let loads = |is_lossy: bool| {
+        trials.iter().filter(move |(_, loss)| (*loss > 0.0) == is_lossy).map(|(load, _)| *load)
+    };
+    let lossy = loads(true).min();
+    let most = loads(false).filter(|load| lossy.is_none_or(|lossy| *load < lossy)).max();
     let mut top = guess.bit_per_second().max(1);
     while most.is_some_and(|most| most.bit_per_second() >= top) {
         top = top.saturating_mul(2);
@@ -155,7 +166,7 @@ pub(in crate::traffic) fn lost(run: &RunSample) -> f64 {
     (1.0 - float(came) / float(due)).max(0.0)
 }
 
-fn load(bit_s: f64) -> BitRate {
+pub(super) fn load(bit_s: f64) -> BitRate {
     BitRate::new(crate::traffic::analysis::figures::rounded(bit_s))
 }
 
@@ -167,4 +178,4 @@ pub(in crate::traffic) const FRAMES_OF_A_TRIAL: u64 = 3_500_000;
 /// How long frames go as fast as they go.
 const CEILING: (Nanos, Nanos) = (Nanos::from_millis(300), Nanos::from_secs(1));
 /// How often that is tried on a host that carries nothing meanwhile.
-const CEILING_TRIES: u32 = 5;
+pub(super) const CEILING_TRIES: u32 = 5;

@@ -22,6 +22,7 @@ pub(in crate::traffic) static METHOD: Method = Method {
     short_time: Nanos::from_millis(300),
     frames: &[],
     repeats: 1,
+    width: super::WIDTH,
     chosen: nothing_chosen,
     next,
 };

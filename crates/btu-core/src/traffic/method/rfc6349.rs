@@ -30,6 +30,7 @@ pub(in crate::traffic) static METHOD: Method = Method {
     short_time: Nanos::from_secs(3),
     frames: &[],
     repeats: 1,
+    width: super::WIDTH,
     chosen: nothing_chosen,
     next,
 };

@@ -28,6 +28,7 @@ pub(super) static METHOD: Method = Method {
     short_time: Nanos::from_secs(2),
     frames: &[64, 128, 256, 512, 1024, 1280, 1518],
     repeats: 50,
+    width: super::WIDTH,
     chosen: nothing_chosen,
     next,
 };

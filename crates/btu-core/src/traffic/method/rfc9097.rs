@@ -25,6 +25,7 @@ pub(in crate::traffic) static METHOD: Method = Method {
     short_time: Nanos::from_secs(3),
     frames: &[],
     repeats: 1,
+    width: super::WIDTH,
     chosen,
     next,
 };

@@ -4,6 +4,7 @@ use btu_core::traffic::course::KNEE;
 use btu_core::traffic::findings::BurstFinding;
 use btu_core::traffic::findings::Findings;
 use btu_core::traffic::findings::FrameFinding;
+use btu_core::traffic::findings::GoalFinding;
 use btu_core::traffic::findings::InPass;
 use btu_core::traffic::findings::TransferFinding;
 use btu_core::traffic::plan::Plan;
@@ -20,7 +21,7 @@ use crate::traffic::path_mtu::how_found;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MethodResult {
-    /// `rfc2544`, `rfc9004`, `rfc6349`, `rfc9097`, `responsiveness`, or `qos`, which uses some of them.
+    /// `rfc2544`, `rfc9004`, `rfc6349`, `rfc9097`, `mlrsearch`, `responsiveness`, or `qos`, which uses some of them.
     pub name: String,
     /// In which respects it was not what the text asks for.
     pub deviations: Vec<String>,
@@ -48,6 +49,9 @@ pub struct FrameResult {
     pub throughput_wire_bit_s: Option<f64>,
     /// The lowest load above it that lost some, frames per second; null where none did.
     pub lossy_frames_s: Option<f64>,
+    /// What was found for each goal of loss; empty where one alone was searched for, that of no loss.
+    #[serde(default)]
+    pub goals: Vec<GoalResult>,
     /// Trials of the search.
     pub trials: u64,
     /// How long each was, seconds.
@@ -62,6 +66,20 @@ pub struct FrameResult {
     pub losses: Vec<LossResult>,
     /// Bursts back to back.
     pub back_to_back: Option<BackToBackResult>,
+}
+
+/// The bounds of a load for a goal of loss.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct GoalResult {
+    /// The share of loss that it allows.
+    pub lost_share: f64,
+    /// The highest load most of whose trials meet it, frames per second; null where there is none.
+    pub met_frames_s: Option<f64>,
+    /// The same on the wire, preamble and gap included, bit/s.
+    pub met_wire_bit_s: Option<f64>,
+    /// The lowest load that does not, frames per second; null where there is none.
+    pub missed_frames_s: Option<f64>,
 }
 
 /// The loss of one load.
@@ -236,6 +254,7 @@ fn frame(found: &FrameFinding) -> FrameResult {
         throughput_frames_s: found.throughput_fps,
         throughput_wire_bit_s: found.throughput_fps.map(|fps| found.wire_bit_s(fps)),
         lossy_frames_s: found.lossy_fps,
+        goals: found.goals.iter().map(|one| goal(found, one)).collect(),
         trials: count(found.trials),
         trial_s: found.trial_s,
         latency_p50_s: found.latency_p50_s,
@@ -247,6 +266,15 @@ fn frame(found: &FrameFinding) -> FrameResult {
             .map(|(load, lost)| LossResult { load_frames_s: *load, lost_share: *lost })
             .collect(),
         back_to_back: found.burst.map(burst),
+    }
+}
+
+fn goal(of: &FrameFinding, found: &GoalFinding) -> GoalResult {
+    GoalResult {
+        lost_share: found.loss,
+        met_frames_s: found.lower_fps,
+        met_wire_bit_s: found.lower_fps.map(|fps| of.wire_bit_s(fps)),
+        missed_frames_s: found.upper_fps,
     }
 }
 

@@ -26,6 +26,7 @@ const NO_RUN: &str =
 const NO_STAMPS: &str = "the samples of the search do not say when its datagrams were sent";
 const NO_LATENCY: &str = "the method measures no latency, no load without loss was found, or two clocks hide it \
                           (latency_bound_s)";
+const NO_GOAL: &str = "no load meets the goal";
 const NO_LOAD: &str = "no load without loss was found";
 const FEW_KNOWN: &str = "an interval needs three passes in which the figure is known";
 const NO_SOCKET: &str = "no kernel keeps an account of datagrams, of QUIC or of a conversation";
@@ -128,6 +129,9 @@ pub(super) const REASONS: &Reasons = &[
     ("throughput_frames_s", NO_LOAD),
     ("throughput_wire_bit_s", NO_LOAD),
     ("lossy_frames_s", "no load lost any frame"),
+    ("met_frames_s", NO_GOAL),
+    ("met_wire_bit_s", NO_GOAL),
+    ("missed_frames_s", "every load meets the goal"),
     ("latency_p50_s", NO_LATENCY),
     ("latency_p99_s", NO_LATENCY),
     (

@@ -1,6 +1,7 @@
 //! Frames by their size: throughput, latency, loss, bursts (RFC 2544, RFC 9004).
 
 use btu_core::traffic::findings::FrameFinding;
+use btu_core::traffic::findings::GoalFinding;
 
 use super::table;
 use crate::document::Block;
@@ -12,7 +13,9 @@ use crate::traffic::span;
 /// Nothing where no frames were sent.
 pub(super) fn compose(found: &[FrameFinding]) -> Vec<Block> {
     let mut blocks = Vec::new();
-    blocks.extend((!found.is_empty()).then(|| throughput(found)));
+    let has_goals = found.iter().any(|one| !one.goals.is_empty());
+    let first = if has_goals { goals } else { throughput };
+    blocks.extend((!found.is_empty()).then(|| first(found)));
     blocks.extend(two_clocks(found));
     blocks.extend(found.iter().filter_map(losses));
     let bursts = found.iter().any(|one| one.burst.is_some());
@@ -55,6 +58,36 @@ fn throughput(found: &[FrameFinding]) -> Block {
     };
     let title = "Throughput: the highest load without loss (RFC 2544, 26.1)".to_owned();
     table(title, columns, found.iter().map(row).collect())
+}
+
+/// The bounds of every goal that was searched for.
+fn goals(found: &[FrameFinding]) -> Block {
+    let columns = vec![
+        Column::left("frame"),
+        Column::right("loss allowed"),
+        Column::right("met at, frames/s"),
+        Column::right("on the wire"),
+        Column::right("not met at"),
+        Column::right("trials"),
+    ];
+    let row = |one: &FrameFinding, goal: &GoalFinding| {
+        let fps = |fps: Option<f64>, none: &str| {
+            fps.map_or_else(|| none.to_owned(), |fps| number::fixed(fps, 0))
+        };
+        let wire = goal.lower_fps.map(|fps| rate(one.wire_bit_s(fps)));
+        vec![
+            format!("{} B", one.frame_bytes),
+            format!("{:.1} %", goal.loss * 100.0),
+            fps(goal.lower_fps, number::NONE),
+            wire.unwrap_or_else(|| number::NONE.to_owned()),
+            fps(goal.upper_fps, "none"),
+            format!("{} of {}", one.trials, span(Some(one.trial_s))),
+        ]
+    };
+    let rows = found.iter().flat_map(|one| one.goals.iter().map(move |goal| row(one, goal)));
+    let title =
+        "The highest loads that meet each goal of loss in most trials (draft-ietf-bmwg-mlrsearch)";
+    table(title.to_owned(), columns, rows.collect())
 }
 
 /// Between two hosts a latency is as well known as their clocks.
@@ -126,5 +159,23 @@ mod tests {
             table.columns.len()
         };
         assert_eq!((of(found(None)), of(found(Some(0.1)))), (5, 7));
+    }
+
+    /// A search for several goals says of each what meets it and what does not.
+    #[test]
+    fn every_goal_has_its_row() {
+        let goal = |loss, lower_fps, upper_fps| GoalFinding { loss, lower_fps, upper_fps };
+        let found = FrameFinding {
+            frame_bytes: 512,
+            goals: vec![goal(0.0, None, Some(2000.0)), goal(0.005, Some(1990.0), None)],
+            ..FrameFinding::default()
+        };
+        let blocks = compose(&[found]);
+        let [Block::Table(table)] = &blocks[..] else { panic!("{blocks:?}") };
+        assert!(table.title.contains("mlrsearch"), "{}", table.title);
+        let row = |at: usize| table.rows[at][1..5].to_vec();
+        assert_eq!(row(0), ["0.0 %", number::NONE, number::NONE, "2000"]);
+        assert_eq!(row(1)[..2], ["0.5 %", "1990"]);
+        assert_eq!(row(1)[3], "none");
     }
 }

@@ -24,6 +24,40 @@ fn t13_rfc_2544_finds_the_rate_of_a_line_for_every_frame_size() {
     }
 }
 
+/// Two goals by one search: nothing lost, and half a percent.
+#[test]
+fn t13_a_search_for_several_goals_finds_the_bounds_of_each() {
+    let findings = Findings::of(&journal(plan("mlrsearch", Study::Method)));
+    assert_eq!(findings.frames.len(), 3);
+    for one in &findings.frames {
+        let [ndr, pdr] = one.goals[..] else { panic!("{:?}", one.goals) };
+        assert!(ndr.loss <= 0.0 && (pdr.loss - 0.005).abs() < 1e-12, "{:?}", one.goals);
+        for (goal, rate) in [(ndr, LINE), (pdr, LINE / 0.995)] {
+            let (lower, upper) = (goal.lower_fps.unwrap(), goal.upper_fps.unwrap());
+            let [lower, upper] = [lower, upper].map(|fps| one.wire_bit_s(fps));
+            assert!(lower <= rate * 1.000_001 && upper >= rate, "{lower} {rate} {upper}");
+            assert!(upper / lower < 1.0051, "{lower} {upper}");
+        }
+        assert_eq!((one.throughput_fps, one.lossy_fps), (ndr.lower_fps, ndr.upper_fps));
+    }
+}
+
+/// One trial in ten loses something whatever the load: the majority decides, where a search without repeats is led astray.
+#[test]
+fn trials_of_a_load_are_outvoted_by_the_others() {
+    let found = |name: &str| {
+        let mut chance = ChaCha12Rng::seed_from_u64(5);
+        let course = Course { frames: vec![512], ..method::find(name).unwrap().standard() };
+        let plan = Plan { course: Some(course), ..Plan::new(Study::Method, Vec::new(), 1) };
+        let mut line = || if chance.random_bool(0.1) { 0.5 * LINE } else { LINE };
+        let found = Findings::of(&journal_over(plan, &mut line)).frames.remove(0);
+        (found.wire_bit_s(found.throughput_fps.unwrap_or(0.0)), found.trials)
+    };
+    let (rate, trials) = found("mlrsearch");
+    close(rate, LINE, 0.006);
+    assert!((100..840).contains(&trials), "{trials}");
+}
+
 /// A latency between two hosts is none of their path below what their clocks are known to agree to.
 #[test]
 fn a_latency_that_two_clocks_hide_is_not_said() {
