@@ -23,6 +23,7 @@ mod line;
 mod markup;
 mod page;
 mod paired;
+mod paper;
 mod pingpong;
 mod ranking;
 mod receipts;
