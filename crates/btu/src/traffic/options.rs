@@ -357,7 +357,7 @@ impl TrafficArgs {
 }
 
 /// What stands in a plan: nobody chooses it beside one.
-const OF_A_PLAN: [&str; 21] = [
+const OF_A_PLAN: [&str; 22] = [
     "scenario",
     "over",
     "map",
