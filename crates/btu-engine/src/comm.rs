@@ -24,6 +24,7 @@ mod far;
 mod join;
 mod lookout;
 mod near;
+mod pinning;
 mod proof;
 mod series;
 mod side;
@@ -55,6 +56,7 @@ pub use far::FarSide;
 pub use join::join;
 pub use near::NearReport;
 pub use near::NearSide;
+pub use pinning::Pinning;
 pub use token::FarToken;
 pub use token::NearToken;
 
@@ -65,15 +67,6 @@ pub enum Amount {
     Messages(u64),
     /// As many as can be written in this time; then what was written is delivered.
     Window(Nanos),
-}
-
-/// On which CPUs the data threads run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pinning {
-    /// One CPU each, in turn.
-    OneEach,
-    /// All CPUs of the place, as the scheduler likes.
-    WholePlace,
 }
 
 /// What both sides of a run agree on.
@@ -188,7 +181,7 @@ impl Terms {
         amount: Amount,
         cap: Nanos,
     ) -> Self {
-        let (calls, pinning, cancel) = (Calls::default(), Pinning::OneEach, Arc::default());
+        let (calls, pinning, cancel) = (Calls::default(), Pinning::IN_TURN, Arc::default());
         Self { transport, message, calls, amount, cap, pinning, cancel, preamble: None }
     }
 }

@@ -9,7 +9,6 @@ use btu_core::units::Nanos;
 use btu_sys::cpu;
 use btu_sys::cpu::CpuSet;
 
-use super::Pinning;
 use super::Terms;
 use super::data::Side;
 use super::data::Task;
@@ -48,8 +47,9 @@ impl Ends<'_> {
         ready: impl FnOnce(),
     ) -> Result<(Vec<EndReport>, Ending), EngineError> {
         let cpus = self.place.cpus()?;
-        let given: Vec<CpuSet> =
-            (0..self.shared.len()).map(|end| self.cpus_of(end, &cpus)).collect();
+        let (pinning, role) = (self.terms.pinning, self.place.role);
+        let ends = 0..self.shared.len();
+        let given: Vec<CpuSet> = ends.map(|end| pinning.cpus_of(role, end, &cpus)).collect();
         keep_clear(&cpus, &given)?;
         let watches = self.watches();
         let (accounts, seen) = thread::scope(|scope| {
@@ -109,14 +109,6 @@ impl Ends<'_> {
         let (shared, part) = (&self.shared[end], self.parts[end]);
         let read_call = calls.read_by(self.place.role);
         Task { shared, part, message, write_call: calls.write, read_call, amount, cpus }
-    }
-
-    /// One CPU in turn, or none in particular.
-    fn cpus_of(&self, end: usize, cpus: &CpuSet) -> CpuSet {
-        match self.terms.pinning {
-            Pinning::OneEach => cpus.nth_round(end).into_iter().collect(),
-            Pinning::WholePlace => CpuSet::default(),
-        }
     }
 
     /// The near side gives up first, so that its cap is what ends a run.

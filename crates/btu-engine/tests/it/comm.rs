@@ -179,3 +179,12 @@ fn a_thread_that_may_move_is_seen_on_cpus_of_its_place() {
         assert!(end.cpus.iter().all(|cpu| allowed.contains(*cpu)), "{:?}", end.cpus);
     }
 }
+
+#[test]
+fn two_black_boxes_with_the_same_cpus_send_from_different_ones() {
+    let allowed = btu_sys::cpu::allowed().unwrap();
+    let comm = complete(Case::TwoRecvDelayed, 1024, Amount::Window(Nanos::from_millis(60)));
+    let senders: Vec<_> = comm.connections.iter().map(|one| one.sender.cpus.clone()).collect();
+    let [first, second] = &senders[..] else { panic!("{senders:?}") };
+    assert_eq!(first != second, allowed.len() > 1, "{senders:?}");
+}
