@@ -96,6 +96,16 @@ pub enum WaitChoice {
     Sleep,
 }
 
+/// How the links of an emulator are divided among threads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Threads {
+    /// One thread carries all: links that share a line have to be asked in one order.
+    #[default]
+    One,
+    /// One for each link, as far as the emulator has CPUs for itself.
+    PerLink,
+}
+
 /// What all links of an emulator share.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
@@ -103,6 +113,8 @@ pub struct Settings {
     pub cpus: Option<CpuSet>,
     /// True where others run on the same CPUs: the emulator must not spin there.
     pub shared_cpus: bool,
+    /// How its links are divided.
+    pub threads: Threads,
     /// How it waits.
     pub wait: WaitChoice,
     /// Sizes on the line.
@@ -174,6 +186,16 @@ pub enum BackendError {
         /// The name.
         name: String,
     },
+}
+
+impl Threads {
+    /// The most that so many links keep busy.
+    pub fn most(self, links: usize) -> usize {
+        match self {
+            Self::One => 1,
+            Self::PerLink => links,
+        }
+    }
 }
 
 impl fmt::Display for WaitChoice {

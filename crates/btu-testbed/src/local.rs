@@ -32,6 +32,7 @@ use crate::backend::Emulator;
 use crate::backend::LinkPorts;
 use crate::backend::Order;
 use crate::backend::Settings;
+use crate::backend::Threads;
 use crate::check;
 use crate::check::Check;
 use crate::check::Prober;
@@ -52,6 +53,8 @@ pub struct LocalConfig {
     pub wait: crate::backend::WaitChoice,
     /// On which CPU received packets are handled.
     pub steering: Steering,
+    /// How the emulator divides its links.
+    pub threads: Threads,
     /// What counts against the rate of an emulated link.
     pub wire: btu_core::link::Wire,
 }
@@ -122,7 +125,9 @@ impl LocalTestbed {
     ///
     /// Needs `btu_sys::namespace::is_privileged`, or a user namespace entered before.
     pub fn new(config: &LocalConfig) -> Result<Self, LocalError> {
-        let placement = Placement::of(&cpu::allowed().map_err(LocalError::Cpus)?);
+        let pairs = topology::pairs(config.black_boxes);
+        let allowed = cpu::allowed().map_err(LocalError::Cpus)?;
+        let placement = Placement::of(&allowed, config.threads.most(pairs.len()));
         let mut facts = placement.facts();
         let mut hosts = BTreeMap::new();
         for role in Role::ALL {
@@ -138,7 +143,6 @@ impl LocalTestbed {
         let wire = NetNs::create()?;
         let steering = topology::prepare_wire(&wire, placement.emulator())?;
         facts.insert("receive_steering_emulator".to_owned(), steering);
-        let pairs = topology::pairs(config.black_boxes);
         for pair in &pairs {
             let routes = pair.join(&hosts, &wire, config.congestion.as_deref())?;
             facts.insert(format!("congestion_route_{}", pair.fact()), routes);
@@ -268,6 +272,7 @@ fn start_emulator(
     let settings = Settings {
         cpus: Some(placement.emulator().clone()),
         shared_cpus: placement.emulator_shares(),
+        threads: config.threads,
         wait: config.wait,
         wire: config.wire,
         ..Settings::default()

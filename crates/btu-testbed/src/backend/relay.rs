@@ -24,7 +24,7 @@ use btu_core::link::Lines;
 use btu_core::link::Place;
 use btu_core::sample::DirectionSample;
 use btu_core::units::Bytes;
-use btu_sys::cpu;
+use btu_sys::cpu::CpuSet;
 use btu_sys::errno::ENODEV;
 use btu_sys::namespace::NetNs;
 use btu_sys::netlink::LinkCounters;
@@ -105,7 +105,7 @@ impl Relay {
             settings: settings.clone(),
             devices: Mutex::new(Devices::open(wire)?),
         };
-        let per_thread = links.len().div_ceil(relay.threads(links.len())).max(1);
+        let per_thread = links.len().div_ceil(threads(settings, links.len())).max(1);
         for first in (0..links.len()).step_by(per_thread) {
             let range = first..(first + per_thread).min(links.len());
             let chains = relay.chains(&range, &[], 0, &mut Lines::default())?;
@@ -114,12 +114,6 @@ impl Relay {
         }
         relay.devices().begin(&relay.links)?;
         Ok(relay)
-    }
-
-    /// One thread per link where the emulator has so many CPUs for itself, else one for all.
-    fn threads(&self, links: usize) -> usize {
-        let own = self.settings.cpus.as_ref().map_or(1, cpu::CpuSet::len);
-        if self.settings.shared_cpus || own < links { 1 } else { links }
     }
 
     /// Both chains of each link; without an order packets pass unchanged.
@@ -262,6 +256,13 @@ impl Devices {
     }
 }
 
+/// As many as are wanted, but on each CPU one at the most, and one only where others run there, too.
+fn threads(settings: &Settings, links: usize) -> usize {
+    let own = settings.cpus.as_ref().map_or(1, CpuSet::len);
+    let own = if settings.shared_cpus { 1 } else { own };
+    settings.threads.most(links).min(own).max(1)
+}
+
 /// What the devices of a link have counted since the run began.
 type Counted = [Option<LinkCounters>; 2];
 
@@ -296,6 +297,7 @@ mod tests {
     use btu_sys::errno::EINVAL;
     use btu_sys::errno::ENOBUFS;
 
+    use crate::backend::Threads;
     use crate::segment::Vnet;
 
     use super::meter::Counts;
@@ -325,5 +327,19 @@ mod tests {
         assert_eq!(send_errors(&[(EINVAL, 0)], 1, 1), 2);
         // Packets of an earlier run: nothing of this one failed.
         assert_eq!(send_errors(&[plain, plain], 0, 2), 0);
+    }
+
+    #[test]
+    fn each_link_has_a_thread_where_it_has_a_cpu_that_nobody_shares() {
+        let of = |cpus: Option<u32>, shared_cpus, wanted, links| {
+            let cpus = cpus.map(|count| CpuSet::of(0..count));
+            threads(&Settings { cpus, shared_cpus, threads: wanted, ..Settings::default() }, links)
+        };
+        let apart = |cpus, links| of(Some(cpus), false, Threads::PerLink, links);
+        assert_eq!([apart(1, 2), apart(2, 2), apart(4, 2), apart(2, 3)], [1, 2, 2, 2]);
+        assert_eq!(apart(2, 0), 1);
+        assert_eq!(of(Some(2), true, Threads::PerLink, 2), 1);
+        assert_eq!(of(Some(2), false, Threads::One, 2), 1);
+        assert_eq!(of(None, false, Threads::PerLink, 2), 1);
     }
 }

@@ -16,16 +16,19 @@ pub(super) struct Placement {
 
 impl Placement {
     /// One CPU: all share it. Up to three: the emulator shares with the black boxes. From four on:
-    /// half for the test host, one for the emulator, the rest for the black boxes.
-    pub(super) fn of(allowed: &CpuSet) -> Self {
+    /// half for the test host, a quarter for the emulator, but no more than it has `threads`, the rest for the
+    /// black boxes.
+    pub(super) fn of(allowed: &CpuSet, threads: usize) -> Self {
         let cpus: Vec<u32> = allowed.iter().collect();
         let set = |part: &[u32]| CpuSet::of(part.iter().copied());
         let (test, others) = cpus.split_at(cpus.len() / 2);
-        match (cpus.len(), others.split_last()) {
-            (4.., Some((emulator, boxes))) => {
-                Self { test: set(test), black_boxes: set(boxes), emulator: set(&[*emulator]) }
+        match cpus.len() {
+            count @ 4.. => {
+                let own = (count / 4).min(threads).max(1);
+                let (boxes, emulator) = others.split_at(others.len() - own);
+                Self { test: set(test), black_boxes: set(boxes), emulator: set(emulator) }
             }
-            (2.., _) => Self { test: set(test), black_boxes: set(others), emulator: set(others) },
+            2.. => Self { test: set(test), black_boxes: set(others), emulator: set(others) },
             _ => Self { test: set(&cpus), black_boxes: set(&cpus), emulator: set(&cpus) },
         }
     }
@@ -68,18 +71,40 @@ impl Placement {
 mod tests {
     use super::*;
 
-    fn placement(cpus: u32) -> [Vec<u32>; 3] {
-        let placement = Placement::of(&CpuSet::of(0..cpus));
+    fn placement(cpus: u32, threads: usize) -> [Vec<u32>; 3] {
+        let placement = Placement::of(&CpuSet::of(0..cpus), threads);
         [&placement.test, &placement.black_boxes, &placement.emulator]
             .map(|set| set.iter().collect())
     }
 
     #[test]
     fn the_test_host_is_apart_wherever_there_are_two_cpus() {
-        assert_eq!(placement(1), [vec![0], vec![0], vec![0]]);
-        assert_eq!(placement(2), [vec![0], vec![1], vec![1]]);
-        assert_eq!(placement(3), [vec![0], vec![1, 2], vec![1, 2]]);
-        assert_eq!(placement(4), [vec![0, 1], vec![2], vec![3]]);
-        assert_eq!(placement(8), [vec![0, 1, 2, 3], vec![4, 5, 6], vec![7]]);
+        assert_eq!(placement(1, 2), [vec![0], vec![0], vec![0]]);
+        assert_eq!(placement(2, 2), [vec![0], vec![1], vec![1]]);
+        assert_eq!(placement(3, 2), [vec![0], vec![1, 2], vec![1, 2]]);
+        assert_eq!(placement(4, 2), [vec![0, 1], vec![2], vec![3]]);
+        assert_eq!(placement(7, 2), [vec![0, 1, 2], vec![3, 4, 5], vec![6]]);
+    }
+
+    #[test]
+    fn the_emulator_has_a_cpu_for_each_thread_where_a_quarter_of_them_are_so_many() {
+        assert_eq!(placement(8, 2), [vec![0, 1, 2, 3], vec![4, 5], vec![6, 7]]);
+        assert_eq!(placement(8, 1), [vec![0, 1, 2, 3], vec![4, 5, 6], vec![7]]);
+        assert_eq!(placement(8, 3)[2], [6, 7]);
+        assert_eq!(placement(12, 3)[1..], [vec![6, 7, 8], vec![9, 10, 11]]);
+        assert_eq!(placement(16, 2)[1..], [vec![8, 9, 10, 11, 12, 13], vec![14, 15]]);
+    }
+
+    #[test]
+    fn nobody_is_without_a_cpu_and_none_is_given_twice_from_four_on() {
+        for (cpus, threads) in (1..=16).flat_map(|cpus| (1..=3).map(move |threads| (cpus, threads)))
+        {
+            let sets = placement(cpus, threads);
+            assert!(sets.iter().all(|set| !set.is_empty()), "{cpus}: {sets:?}");
+            let all: CpuSet = sets.iter().flatten().copied().collect();
+            assert_eq!(all, CpuSet::of(0..cpus));
+            let given = sets.iter().map(Vec::len).sum::<usize>();
+            assert!(cpus < 4 || given == all.len(), "{cpus}: {sets:?}");
+        }
     }
 }

@@ -6,6 +6,8 @@
 mod skip;
 
 #[cfg(test)]
+mod apart;
+#[cfg(test)]
 mod capture;
 #[cfg(test)]
 mod chain_allocation;

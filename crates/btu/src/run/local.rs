@@ -38,6 +38,7 @@ use btu_engine::cellrun::CellOrder;
 use btu_engine::files::Files;
 use btu_engine::probe::observe;
 use btu_sys::socket::Settings;
+use btu_testbed::backend::Threads;
 use btu_testbed::local::LocalConfig;
 use btu_testbed::local::LocalError;
 use btu_testbed::local::LocalTestbed;
@@ -67,9 +68,7 @@ impl LocalRunner {
         interrupt: &Interrupt,
     ) -> Result<Self, Failure> {
         crate::privilege::gain()?;
-        let config =
-            LocalConfig { congestion: plan.sockets.congestion.clone(), ..LocalConfig::default() };
-        let testbed = LocalTestbed::new(&config).map_err(not_made)?;
+        let testbed = LocalTestbed::new(&config(&plan)).map_err(not_made)?;
         testbed.net(Role::Test).enter().map_err(Failure::environment)?;
         let path = if plan.link.has_line() { Path::Emulated } else { Path::Direct };
         let activities = Activities::new(&plan, &testbed, path, directory)?;
@@ -216,6 +215,13 @@ pub(super) fn judge(sample: &mut CellSample, plan: &Plan, emulator_rate: Option<
     sample.invalid.extend(sample.host.drift.clone());
 }
 
+/// The testbed of a plan. A rate may be a line that both links share, which one thread has to carry.
+fn config(plan: &Plan) -> LocalConfig {
+    let threads = if plan.link.rate.is_some() { Threads::One } else { Threads::PerLink };
+    let congestion = plan.sockets.congestion.clone();
+    LocalConfig { congestion, threads, ..LocalConfig::default() }
+}
+
 /// A host's network and CPUs.
 fn place(testbed: &LocalTestbed, role: Role) -> Place {
     Place { role, net: Some(testbed.net(role)), cpus: testbed.cpus(role).clone() }
@@ -248,5 +254,24 @@ pub(super) fn sample(run: &CellRun, started_at: String, outcome: Outcome) -> Cel
         host: HostSample::default(),
         invalid: Vec::new(),
         flags: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use btu_core::plan::Choices;
+    use btu_core::plan::Vocabulary;
+
+    use super::*;
+
+    #[test]
+    fn links_that_may_share_a_line_are_carried_by_one_thread() {
+        let words = Vocabulary { activities: &["cpu", "ftp", "io"] };
+        let threads = |edition| {
+            let choices = Choices { edition, ..Choices::default() };
+            config(&Plan::resolve(&choices, &words, 1).unwrap()).threads
+        };
+        assert_eq!(threads(Some("btu-96")), Threads::One);
+        assert_eq!(threads(Some("btu-26")), Threads::PerLink);
     }
 }
