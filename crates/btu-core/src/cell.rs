@@ -37,7 +37,7 @@ pub enum Case {
 pub enum Impairment {
     /// Every packet is delayed by the plan's DL, each way.
     Delay,
-    /// Packets are dropped by the plan's DR pattern, each way.
+    /// Packets that carry the data are dropped by the plan's DR pattern; what comes back is spared.
     Drop,
     /// The packets pass as they are.
     None,
