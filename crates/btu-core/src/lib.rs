@@ -17,6 +17,7 @@ pub mod json;
 pub mod link;
 pub mod manifest;
 pub mod pingpong;
+pub mod placement;
 pub mod plan;
 pub mod ranking;
 pub mod redaction;

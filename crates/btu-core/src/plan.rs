@@ -26,6 +26,7 @@ use crate::calls::Calls;
 use crate::cell::ActivityName;
 use crate::cell::Application;
 use crate::cell::Case;
+use crate::placement::Placement;
 use crate::units::Bytes;
 use crate::units::Nanos;
 use crate::units::Ratio;
@@ -87,6 +88,9 @@ pub struct Plan {
     /// By which calls COMM writes and reads.
     #[serde(default, skip_serializing_if = "Calls::is_default")]
     pub comm: Calls,
+    /// On which CPUs COMM's ends run.
+    #[serde(default, skip_serializing_if = "Placement::is_split")]
+    pub placement: Placement,
     /// Sizes of the host activities.
     pub activity: ActivityPlan,
     /// Which cells are run again with capture.

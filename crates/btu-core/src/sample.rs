@@ -24,6 +24,7 @@ pub use capture::CaptureSource;
 pub use comm::CommSample;
 pub use comm::ConnectionSample;
 pub use comm::EndSample;
+pub use comm::Hold;
 pub use comm::Negotiated;
 pub use comm::Series;
 pub use comm::SocketOptions;

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use btu_core::cell::Role;
 use btu_core::disclosure::Fact;
 use btu_core::link::ChainSpec;
+use btu_core::placement::Placement::Same;
 use btu_core::sample::DirectionSample;
 use btu_core::sample::VerificationSample;
 use btu_sys::cpu;
@@ -55,6 +56,8 @@ pub struct LocalConfig {
     pub steering: Steering,
     /// How the emulator divides its links.
     pub threads: Threads,
+    /// Whether the black boxes have CPUs apart from the test host's.
+    pub placement: btu_core::placement::Placement,
     /// What counts against the rate of an emulated link.
     pub wire: btu_core::link::Wire,
 }
@@ -128,6 +131,7 @@ impl LocalTestbed {
         let pairs = topology::pairs(config.black_boxes);
         let allowed = cpu::allowed().map_err(LocalError::Cpus)?;
         let placement = Placement::of(&allowed, config.threads.most(pairs.len()));
+        let placement = if config.placement == Same { placement.together() } else { placement };
         let mut facts = placement.facts();
         let mut hosts = BTreeMap::new();
         for role in Role::ALL {

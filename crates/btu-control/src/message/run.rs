@@ -3,6 +3,7 @@
 use btu_core::calls::Calls;
 use btu_core::cell::Direction;
 use btu_core::cell::Role;
+use btu_core::placement::Placement;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use serde::Deserialize;
@@ -26,6 +27,12 @@ pub struct Preparation {
     /// By which calls both sides write and read.
     #[serde(default, skip_serializing_if = "Calls::is_default")]
     pub calls: Calls,
+    /// On which CPUs the data threads run.
+    #[serde(default, skip_serializing_if = "Placement::is_split")]
+    pub placement: Placement,
+    /// Which of the CPUs that the agent may use is the first data thread's, from 0 and going round.
+    #[serde(default)]
+    pub first_cpu: u16,
     /// How much each connection carries.
     pub amount: Carried,
     /// When a run that has not ended is given up.

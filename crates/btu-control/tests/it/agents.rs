@@ -39,6 +39,7 @@ use btu_core::cell::Direction;
 use btu_core::cell::Role;
 use btu_core::manifest::RunLabel;
 use btu_core::manifest::Statement;
+use btu_core::placement::Placement;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 
@@ -509,6 +510,8 @@ pub(crate) fn preparation(which: Which) -> Preparation {
         flows: vec![Direction::Send, Direction::Receive],
         message_bytes: Bytes::new(1024),
         calls: Calls::default(),
+        placement: Placement::Split,
+        first_cpu: 0,
         amount: Carried::WindowNs(Nanos::from_secs(1)),
         cap_ns: Nanos::from_secs(5),
         connect_ns: None,

@@ -133,6 +133,7 @@ fn traffic(cell: &Cell, bytes: Bytes, window: Nanos) -> CommSample {
             involuntary_switches: None,
             port: None,
             cpus: vec![0],
+            hold: crate::sample::Hold::Pinned,
             options: SocketOptions::default(),
             tcp_info: Some(TcpInfo {
                 data_segs_out: Some(each.count().div_ceil(1000)),

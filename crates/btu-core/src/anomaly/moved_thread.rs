@@ -1,4 +1,4 @@
-//! A data thread that did not stay on its CPU.
+//! A data thread that did not stay on the CPU that it was held on.
 
 use super::Rule;
 use super::Weight;
@@ -6,7 +6,7 @@ use crate::analysis::CountedRun;
 
 pub(super) const RULE: Rule = Rule {
     name: "moved-thread",
-    about: "a data thread was seen on more than one CPU",
+    about: "a data thread that was pinned was seen on more than one CPU",
     weight: Weight::Remark,
     find: |evidence| evidence.each_run(judge),
 };
@@ -14,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
 fn judge(run: &CountedRun<'_>) -> Option<String> {
     let connections = run.sample.comm.iter().flat_map(|comm| &comm.connections);
     let mut ends = connections.flat_map(|one| [&one.sender, &one.receiver]);
-    let moved = ends.find(|end| end.cpus.len() > 1)?;
+    let moved = ends.find(|end| end.hold.is_pinned() && end.cpus.len() > 1)?;
     let cpus: Vec<String> = moved.cpus.iter().map(u32::to_string).collect();
     Some(format!("the data thread of {} was seen on CPUs {}", moved.role, cpus.join(", ")))
 }

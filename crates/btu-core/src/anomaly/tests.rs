@@ -21,6 +21,7 @@ use crate::sample::CellSample;
 use crate::sample::CommSample;
 use crate::sample::CounterDelta;
 use crate::sample::DirectionSample;
+use crate::sample::Hold;
 use crate::sample::Quantiles;
 use crate::units::Bytes;
 use crate::units::Nanos;
@@ -426,6 +427,11 @@ fn remarks_on_the_host_have_their_limits() {
         sample.comm.as_mut().unwrap().connections[0].sender.cpus = vec![0, 3];
     });
     assert_said(&moved, "moved-thread", "the data thread of test was seen on CPUs 0, 3");
+    let free = after(|sample| {
+        let sender = &mut sample.comm.as_mut().unwrap().connections[0].sender;
+        (sender.cpus, sender.hold) = (vec![0, 3], Hold::Free);
+    });
+    assert_eq!(said(&free, "moved-thread"), None, "nobody held it");
 }
 
 /// Five passes of a cell idle at about 100 Mb/s and beside `cpu` at about 130, as `change` leaves those.

@@ -11,6 +11,7 @@ use super::nature::Nature;
 use super::nature::Setting;
 use crate::units::Bytes;
 
+pub use crate::placement::Placement;
 pub(in crate::pingpong) use ranges::MAX_SEGMENT;
 pub use ranges::OutOfRange;
 
@@ -85,19 +86,6 @@ pub enum Wait {
     BusyPoll,
     /// `epoll_wait`, then a call that does not block.
     Epoll,
-}
-
-/// On which CPUs the two ends run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Placement {
-    /// Each end on a CPU of its own.
-    #[default]
-    Split,
-    /// Both ends on the same CPU.
-    Same,
-    /// Wherever the scheduler puts them.
-    Free,
 }
 
 /// In how many calls a block is sent.
@@ -318,16 +306,6 @@ impl fmt::Display for Wait {
             Self::Spin => "spin",
             Self::BusyPoll => "busy-poll",
             Self::Epoll => "epoll",
-        })
-    }
-}
-
-impl fmt::Display for Placement {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Self::Split => "split",
-            Self::Same => "same",
-            Self::Free => "free",
         })
     }
 }

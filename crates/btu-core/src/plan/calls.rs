@@ -1,15 +1,17 @@
-//! By which calls a plan has COMM write and read.
+//! By which calls a plan has COMM write and read, and where its threads run.
 
 use std::fmt::Display;
 use std::str::FromStr;
 
 use super::PlanError;
+use super::TestbedClass;
 use super::raw::RawComm;
 use super::raw::RawSockets;
 use super::raw::Text;
 use super::text::Reader;
 use crate::calls::Calls;
 use crate::calls::ReadCall;
+use crate::placement::Placement;
 
 /// Those that the plan names, where they go together.
 pub(super) fn calls(
@@ -17,7 +19,7 @@ pub(super) fn calls(
     sockets: &RawSockets,
     reader: &Reader<'_>,
 ) -> Result<Calls, PlanError> {
-    let RawComm { write, test_read, black_box_read } = comm;
+    let RawComm { write, test_read, black_box_read, placement: _ } = comm;
     let named = Calls {
         write: reader.call("comm.write", write)?,
         test_read: reader.call("comm.test_read", test_read)?,
@@ -42,8 +44,24 @@ pub(super) fn calls(
     }
 }
 
+/// The one that the plan names, where the testbed has it.
+pub(super) fn placement(
+    text: &Text,
+    class: TestbedClass,
+    reader: &Reader<'_>,
+) -> Result<Placement, PlanError> {
+    let named: Placement = reader.call("comm.placement", text)?;
+    match text {
+        Some(text) if named == Placement::Same && !class.is_local() => {
+            let cause = "two hosts have no CPU in common; write split or free";
+            Err(reader.illegal("comm.placement", text, cause))
+        }
+        _ => Ok(named),
+    }
+}
+
 impl Reader<'_> {
-    /// A call by its name, that of the editions where none is given.
+    /// A call or a placement by its name, that of the editions where none is given.
     fn call<C>(&self, key: &str, text: &Text) -> Result<C, PlanError>
     where
         C: FromStr<Err: Display> + Default,

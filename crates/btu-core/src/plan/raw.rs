@@ -148,8 +148,8 @@ tables! {
     RawTime { window, amount, work, lead_in, alone, repeat_allowance }
     /// Socket settings.
     RawSockets { congestion, black_box_buffer, black_box_window_clamp }
-    /// By which calls COMM writes and reads.
-    RawComm { write, test_read, black_box_read }
+    /// By which calls COMM writes and reads, and where its threads run.
+    RawComm { write, test_read, black_box_read, placement }
     /// Sizes of the host activities.
     RawActivity { cpu_threads, io_file, ftp_transfer }
 }

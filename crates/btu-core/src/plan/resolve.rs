@@ -13,6 +13,7 @@ use super::Work;
 use super::bounds;
 use super::bounds::Purpose;
 use super::calls::calls;
+use super::calls::placement;
 use super::class;
 use super::error::Source;
 use super::matrix::Matrix;
@@ -286,6 +287,7 @@ pub(super) fn assemble(
             &bounds::ALLOWANCE,
         )?,
         link: reader.link(&link)?,
+        placement: placement(&comm.placement, testbed_class, reader)?,
         comm: calls(&comm, &sockets, reader)?,
         sockets: socket_plan(&sockets, reader)?,
         activity: activity_plan(&activity, reader)?,

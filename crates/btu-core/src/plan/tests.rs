@@ -3,6 +3,7 @@
 use super::*;
 use crate::calls::ReadCall;
 use crate::calls::WriteCall;
+use crate::placement::Placement;
 
 const WORDS: Vocabulary<'_> = Vocabulary { activities: &["cpu", "ftp", "idle", "io"] };
 
@@ -159,6 +160,37 @@ fn other_calls_than_the_edition_s_make_a_plan_of_the_user_s_own_that_is_read_bac
     assert_eq!(Plan::stored("plan.toml", &plan.to_toml()), Ok(plan));
     let same = own("[comm]\nwrite = \"plain\"\nblack_box_read = \"message\"").unwrap();
     assert!(same.comm.is_default() && same.preset == "quick" && !same.to_toml().contains("[comm]"));
+}
+
+#[test]
+fn another_placement_than_the_edition_s_makes_a_plan_of_the_user_s_own_that_is_read_back() {
+    for placement in [Placement::Same, Placement::Free] {
+        let plan = own(&format!("[comm]\nplacement = \"{placement}\"")).unwrap();
+        assert_eq!((plan.placement, plan.preset.as_str()), (placement, "custom"));
+        let text = plan.to_toml();
+        assert!(text.contains("[comm]\nplacement = ") && !text.contains("test_read"), "{text}");
+        assert_eq!(Plan::stored("plan.toml", &text), Ok(plan));
+    }
+    let same = own("[comm]\nplacement = \"split\"").unwrap();
+    assert!(same.placement.is_split() && same.preset == "quick");
+    assert!(!same.to_toml().contains("[comm]"));
+}
+
+#[test]
+fn a_placement_that_real_hosts_cannot_have_is_refused() {
+    let on = |testbed_class, word| {
+        let text = format!("[comm]\nplacement = \"{word}\"");
+        let plan = Some(("night.toml", text.as_str()));
+        let found = resolve(&Choices { testbed_class, plan, ..Choices::default() });
+        found.map(|plan| plan.placement)
+    };
+    let told = on(Some(TestbedClass::Lab), "same").unwrap_err();
+    let why = "night.toml:2:13: comm.placement = \"same\": two hosts have no CPU in common; write split or free";
+    assert_eq!(told, why);
+    assert_eq!(on(Some(TestbedClass::Lab), "free"), Ok(Placement::Free));
+    assert_eq!(on(None, "same"), Ok(Placement::Same));
+    let told = on(None, "near").unwrap_err();
+    assert_eq!(told, "night.toml:2:13: comm.placement = \"near\": write split, same, free");
 }
 
 #[test]

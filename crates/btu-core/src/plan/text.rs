@@ -213,15 +213,20 @@ impl Plan {
         put(out, "cells", self.captured);
     }
 
-    /// Nothing of the calls of every edition, which older programs know no words for.
+    /// Nothing of the calls and the placement of every edition, which older programs know no words for.
     fn write_calls(&self, out: &mut String) {
-        if self.comm.is_default() {
-            return;
+        let (has_calls, is_placed) = (!self.comm.is_default(), !self.placement.is_split());
+        if has_calls || is_placed {
+            out.push_str("\n[comm]\n");
         }
-        out.push_str("\n[comm]\n");
-        put(out, "write", self.comm.write);
-        put(out, "test_read", self.comm.test_read);
-        put(out, "black_box_read", self.comm.black_box_read);
+        if has_calls {
+            put(out, "write", self.comm.write);
+            put(out, "test_read", self.comm.test_read);
+            put(out, "black_box_read", self.comm.black_box_read);
+        }
+        if is_placed {
+            put(out, "placement", self.placement);
+        }
     }
 }
 

@@ -56,6 +56,7 @@ impl Setting {
             ("black box buffers", size(sockets.black_box_buffer)),
             ("black box windows", size(sockets.black_box_window_clamp)),
             ("calls", plan.comm.to_string()),
+            ("placement", plan.placement.to_string()),
             ("amount per cell", amount(plan.amount)),
             ("work of activities", format!("{:?}", plan.work).to_lowercase()),
             ("sizes of activities", sizes(plan)),
@@ -226,6 +227,16 @@ mod tests {
             found[1].values,
             [("local".to_owned(), vec![0, 2]), ("lab".to_owned(), vec![1])]
         );
+    }
+
+    #[test]
+    fn results_of_other_placements_are_told_apart() {
+        let journal = synthetic::journal(synthetic::plan(3));
+        let mut free = journal.clone();
+        free.plan.placement = crate::placement::Placement::Free;
+        let found = differences(&[Setting::of(&journal), Setting::of(&free)]);
+        let values = [("split".to_owned(), vec![0]), ("free".to_owned(), vec![1])];
+        assert_eq!(found, [Difference { field: "placement", values: values.into() }]);
     }
 
     #[test]

@@ -88,12 +88,33 @@ pub struct EndSample {
     pub port: Option<u16>,
     /// CPUs on which the data thread was seen (start, samples, end), ascending.
     pub cpus: Vec<u32>,
+    /// Whether the data thread was held on its CPU.
+    #[serde(default, skip_serializing_if = "Hold::is_pinned")]
+    pub hold: Hold,
     /// Effective socket options, read back after the run.
     pub options: SocketOptions,
     /// Kernel state at the end of the run, less its state before the first byte where it counts.
     pub tcp_info: Option<TcpInfo>,
     /// The sampler's series of this end.
     pub series: Option<Series>,
+}
+
+/// Whether a data thread may move.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Hold {
+    /// It runs where the scheduler puts it.
+    Free,
+    /// It has one CPU.
+    #[default]
+    Pinned,
+}
+
+impl Hold {
+    /// True of the data threads of editions.
+    pub fn is_pinned(&self) -> bool {
+        *self == Self::Pinned
+    }
 }
 
 /// Effective socket options, read back.

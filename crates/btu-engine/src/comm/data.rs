@@ -4,6 +4,7 @@ use std::io;
 
 use btu_core::calls::ReadCall;
 use btu_core::calls::WriteCall;
+use btu_core::sample::Hold;
 use btu_core::units::Bytes;
 use btu_core::words::sentence;
 use btu_sys::clock;
@@ -51,7 +52,8 @@ impl Task<'_> {
     /// The whole life of a data thread. Counts itself ready and done, whatever happens.
     pub(super) fn run(&self, side: Side, lineup: &Lineup) -> Account {
         let (call_bytes, write_call) = (self.call_bytes(), self.write_call);
-        let mut account = Account { call_bytes, write_call, ..Account::default() };
+        let hold = if self.cpus.is_empty() { Hold::Free } else { Hold::Pinned };
+        let mut account = Account { hold, call_bytes, write_call, ..Account::default() };
         let placed = self.take_place();
         // As the only thread of a process would have it. Without it calls are dearer, and nothing else.
         let _own = OwnTable::keeping(&self.shared.connection).ok();

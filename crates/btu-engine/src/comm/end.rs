@@ -11,6 +11,7 @@ use btu_core::calls::WriteCall;
 use btu_core::cell::Direction;
 use btu_core::cell::Role;
 use btu_core::sample::EndSample;
+use btu_core::sample::Hold;
 use btu_core::sample::SocketOptions;
 use btu_core::sample::TcpInfo;
 use btu_core::units::Bytes;
@@ -79,6 +80,7 @@ pub struct EndReport {
 pub(super) struct Account {
     pub(super) used: Option<ThreadUse>,
     pub(super) cpus: Vec<u32>,
+    pub(super) hold: Hold,
     pub(super) before: Option<tcp_info::TcpInfo>,
     pub(super) after: Option<tcp_info::TcpInfo>,
     pub(super) options: SocketOptions,
@@ -160,6 +162,7 @@ impl EndReport {
             voluntary_switches: used.map(|used| used.voluntary_switches),
             involuntary_switches: used.map(|used| used.involuntary_switches),
             port: shared.connection.ends().map(|[own, _]| own.port()),
+            hold: account.hold,
             cpus: ascending(account.cpus.into_iter().chain(notes.cpus).collect()),
             options: account.options,
             tcp_info: account.after.map(|after| {

@@ -1,6 +1,8 @@
 //! On which CPU of its place each data thread of COMM runs.
 
 use btu_core::cell::Role;
+use btu_core::placement::Placement;
+use btu_core::sample::Hold;
 use btu_sys::cpu::CpuSet;
 
 /// On which CPUs the data threads run.
@@ -18,6 +20,30 @@ pub enum Pinning {
 impl Pinning {
     /// One CPU each, from the first of the place on.
     pub const IN_TURN: Self = Self::OneEach { first: 0 };
+
+    /// How the data threads of a placement run on their host. That both ends share a CPU is the work of their places.
+    pub const fn of(placement: Placement, first: u16) -> Self {
+        match placement {
+            Placement::Free => Self::WholePlace,
+            Placement::Same | Placement::Split => Self::OneEach { first },
+        }
+    }
+
+    /// The placement as the other host is told it, and whose turn is first there.
+    pub const fn told(self) -> (Placement, u16) {
+        match self {
+            Self::OneEach { first } => (Placement::Split, first),
+            Self::WholePlace => (Placement::Free, 0),
+        }
+    }
+
+    /// Whether the data threads are held on a CPU.
+    pub const fn hold(self) -> Hold {
+        match self {
+            Self::OneEach { .. } => Hold::Pinned,
+            Self::WholePlace => Hold::Free,
+        }
+    }
 
     /// The CPUs of the data thread `end` of this role's side; empty for none in particular.
     ///
@@ -69,6 +95,20 @@ mod tests {
         let cpu = |first, end| Pinning::OneEach { first }.cpus_of(Role::Test, end, &cpus);
         assert_eq!([cpu(0, 0), cpu(2, 0)], [CpuSet::of([2]), CpuSet::of([5])]);
         assert_eq!([cpu(2, 1), cpu(u16::MAX, 0)], [CpuSet::of([2]), CpuSet::of([2])]);
+    }
+
+    #[test]
+    fn what_the_other_host_is_told_is_what_it_does() {
+        for (placement, first) in Placement::ALL.into_iter().zip([0, 3, 5]) {
+            let pinning = Pinning::of(placement, first);
+            let (told, turn) = pinning.told();
+            assert_eq!(
+                (Pinning::of(told, turn), pinning.hold()),
+                (pinning, Pinning::of(told, 9).hold())
+            );
+        }
+        assert_eq!(Pinning::of(Placement::Same, 5), Pinning::OneEach { first: 5 });
+        assert_eq!(Pinning::of(Placement::Free, 5).hold(), Hold::Free);
     }
 
     #[test]

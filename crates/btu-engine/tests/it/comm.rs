@@ -7,6 +7,7 @@ use btu_core::cell::Case;
 use btu_core::cell::Direction;
 use btu_core::sample::CommSample;
 use btu_core::sample::EndSample;
+use btu_core::sample::Hold;
 use btu_core::sample::Outcome;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
@@ -138,6 +139,7 @@ fn both_ends_account_for_their_thread_and_their_socket() {
         assert_eq!(end.call_bytes, Bytes::new(4096));
         assert!(end.cpu_ns.is_some_and(|cpu| cpu > Nanos::ZERO));
         assert_eq!(end.cpus.len(), 1, "a pinned thread was seen on {:?}", end.cpus);
+        assert_eq!(end.hold, Hold::Pinned);
         assert!(end.options.congestion.is_some());
         assert!(end.options.send_buffer_bytes.is_some_and(|size| size > 0));
         assert_eq!(end.options.not_sent_low_water_bytes, None, "nobody set it");
@@ -176,6 +178,7 @@ fn a_thread_that_may_move_is_seen_on_cpus_of_its_place() {
     let comm = local::run(Case::Send, terms).comm.unwrap();
     for end in [&comm.connections[0].sender, &comm.connections[0].receiver] {
         assert!(!end.cpus.is_empty() && end.cpus.is_sorted());
+        assert_eq!(end.hold, Hold::Free);
         assert!(end.cpus.iter().all(|cpu| allowed.contains(*cpu)), "{:?}", end.cpus);
     }
 }

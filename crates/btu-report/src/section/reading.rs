@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use btu_core::analysis::Analysis;
 use btu_core::analysis::INCOMPLETE_PASS;
 use btu_core::anomaly::RULES;
+use btu_core::placement::Placement;
 use btu_core::plan::Plan;
 use btu_core::plan::Work;
 use btu_core::sample::Flag;
@@ -45,8 +46,9 @@ impl Section for Reading {
         });
         let rows = std::iter::once(Pair::new("BTU", score(plan))).chain(words);
         let rows = rows.chain(window(plan).map(|text| Pair::new("Window", text)));
+        let rows = rows.chain(calls::told(run.journal).map(|text| Pair::new("Calls", text)));
         let rows =
-            rows.chain(calls::told(run.journal).map(|text| Pair::new("Calls", text))).collect();
+            rows.chain(placed(plan.placement).map(|text| Pair::new("Placement", text))).collect();
         let flags = meanings(run.analysis);
         let flags = (!flags.is_empty()).then(|| {
             Block::details("What the flags of this report mean", vec![Block::Facts { rows: flags }])
@@ -60,6 +62,19 @@ impl Section for Reading {
         ));
         blocks
     }
+}
+
+/// Where the data threads ran; `None` of a placement like the edition's.
+fn placed(placement: Placement) -> Option<String> {
+    let how = match placement {
+        Placement::Split => return None,
+        Placement::Same => {
+            "the black boxes ran on the test host's CPUs, both ends of a connection on one of them"
+        }
+        Placement::Free => "the data threads ran where the scheduler put them",
+    };
+    let never = "not that of the edition, so never to be compared with a score of it";
+    Some(format!("{placement}, {never}: {how}."))
 }
 
 /// What each flag of a cell stands for.
@@ -229,5 +244,13 @@ mod tests {
         assert_eq!(said("btu-26"), None);
         let old = said("btu-96").unwrap();
         assert!(old.contains("at most 4096 bytes") && old.contains("RECV is not limited by it"));
+    }
+
+    #[test]
+    fn only_another_placement_than_the_edition_s_is_told() {
+        assert_eq!(placed(Placement::Split), None);
+        let said = |placement| placed(placement).unwrap();
+        assert!(said(Placement::Same).ends_with("both ends of a connection on one of them."));
+        assert!(said(Placement::Free).starts_with("free, not that of the edition"));
     }
 }

@@ -241,6 +241,7 @@ fn end(role: btu_core::cell::Role, cell: &Cell) -> EndSample {
         involuntary_switches: Some(2),
         port: None,
         cpus: vec![0],
+        hold: btu_core::sample::Hold::Pinned,
         options: SocketOptions {
             congestion: Some("cubic".into()),
             negotiated: Some(NEGOTIATED),

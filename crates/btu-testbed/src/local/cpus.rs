@@ -33,6 +33,11 @@ impl Placement {
         }
     }
 
+    /// The black boxes on the CPUs of the test host, so that both ends of a connection can share one.
+    pub(super) fn together(self) -> Self {
+        Self { black_boxes: self.test.clone(), ..self }
+    }
+
     pub(super) fn cpus(&self, role: Role) -> &CpuSet {
         match role {
             Role::Test => &self.test,
@@ -53,7 +58,8 @@ impl Placement {
     pub(super) fn facts(&self) -> BTreeMap<String, Fact> {
         let list = |set: &CpuSet| Fact::known(set.iter().collect::<Vec<u32>>());
         let separate = match (self.test.is_disjoint(&self.black_boxes), self.emulator_shares()) {
-            (false, _) => "no: one CPU for all roles and the emulator",
+            (false, true) => "no: one CPU for all roles and the emulator",
+            (false, false) => SHARED,
             (true, true) => "partly: the emulator shares the black boxes' CPUs",
             (true, false) => "yes",
         };
@@ -66,6 +72,8 @@ impl Placement {
         facts.into_iter().map(|(name, fact)| (name.to_owned(), fact)).collect()
     }
 }
+
+const SHARED: &str = "no: the black boxes are on the test host's CPUs";
 
 #[cfg(test)]
 mod tests {
@@ -93,6 +101,21 @@ mod tests {
         assert_eq!(placement(8, 3)[2], [6, 7]);
         assert_eq!(placement(12, 3)[1..], [vec![6, 7, 8], vec![9, 10, 11]]);
         assert_eq!(placement(16, 2)[1..], [vec![8, 9, 10, 11, 12, 13], vec![14, 15]]);
+    }
+
+    #[test]
+    fn together_both_ends_have_the_test_hosts_cpus_and_the_emulator_its_own() {
+        for cpus in 2..=16 {
+            let apart = Placement::of(&CpuSet::of(0..cpus), 2);
+            let together = apart.clone().together();
+            assert_eq!(
+                (together.cpus(Role::Test), &together.emulator),
+                (&apart.test, &apart.emulator)
+            );
+            assert_eq!(together.cpus(Role::Passive), &apart.test);
+            assert!(!together.emulator_shares());
+            assert_eq!(together.facts()["cpus_separate"], Fact::known(SHARED));
+        }
     }
 
     #[test]

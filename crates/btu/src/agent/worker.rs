@@ -40,6 +40,7 @@ use btu_engine::comm::FarFlow;
 use btu_engine::comm::FarJob;
 use btu_engine::comm::FarSide;
 use btu_engine::comm::FarToken;
+use btu_engine::comm::Pinning;
 use btu_engine::comm::Seat;
 use btu_engine::comm::Terms;
 use btu_engine::file::ftp::Login;
@@ -317,6 +318,7 @@ impl Work {
         let transport = btu_engine::transport::TRANSPORTS[0];
         let mut terms = Terms::new(transport, order.message_bytes, amount, order.cap_ns);
         terms.calls = order.calls;
+        terms.pinning = Pinning::of(order.placement, order.first_cpu);
         let doorway = self.recorded.doorway.clone();
         terms.preamble = doorway.map(|doorway| -> Arc<dyn comm::Preamble> { doorway });
         let buffer = order.buffer_bytes.map(Bytes::len);

@@ -219,7 +219,7 @@ pub(super) fn judge(sample: &mut CellSample, plan: &Plan, emulator_rate: Option<
 fn config(plan: &Plan) -> LocalConfig {
     let threads = if plan.link.rate.is_some() { Threads::One } else { Threads::PerLink };
     let congestion = plan.sockets.congestion.clone();
-    LocalConfig { congestion, threads, ..LocalConfig::default() }
+    LocalConfig { congestion, threads, placement: plan.placement, ..LocalConfig::default() }
 }
 
 /// A host's network and CPUs.

@@ -15,6 +15,7 @@ use btu_engine::activity;
 use btu_engine::activity::Stint;
 use btu_engine::cellrun::Load;
 use btu_engine::comm;
+use btu_engine::comm::Pinning;
 use btu_engine::comm::Terms;
 use btu_engine::transport::TRANSPORTS;
 
@@ -30,8 +31,18 @@ pub(super) fn terms(plan: &Plan, run: &CellRun, flows: &[Flow], cancel: &Arc<Ato
     };
     let mut terms = Terms::new(TRANSPORTS[0], message, amount, plan.time_cap());
     terms.calls = plan.comm;
+    terms.pinning = Pinning::of(plan.placement, first_cpu(plan));
     terms.cancel = Arc::clone(cancel);
     terms
+}
+
+/// Whose turn is first of the CPUs of each host. On real hosts the seed says so: the first CPU is the one of most
+/// interrupts, and must not be every run's. On the local testbed the CPUs of the hosts are chosen already.
+fn first_cpu(plan: &Plan) -> u16 {
+    if plan.testbed_class.is_local() {
+        return 0;
+    }
+    u16::try_from(plan.seed % (u64::from(u16::MAX) + 1)).unwrap_or(0)
 }
 
 /// What accompanies COMM in a cell; `None` for a baseline.
@@ -56,5 +67,25 @@ pub(super) fn alone(
     match run.calibrate_to {
         None => activity::alone(activity, place, plan.lead_in, plan.alone_window, cancel),
         Some(target) => activity::alone_calibrated(activity, place, target, cancel),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use btu_core::plan::Choices;
+    use btu_core::plan::TestbedClass;
+    use btu_core::plan::Vocabulary;
+
+    use super::*;
+
+    #[test]
+    fn the_seed_chooses_the_cpus_of_real_hosts_alone() {
+        let words = Vocabulary { activities: &["cpu", "ftp", "io"] };
+        let first = |testbed_class, seed| {
+            let choices = Choices { testbed_class, seed: Some(seed), ..Choices::default() };
+            first_cpu(&Plan::resolve(&choices, &words, 1).unwrap())
+        };
+        let lab = Some(TestbedClass::Lab);
+        assert_eq!([first(None, 5), first(lab, 5), first(lab, (3 << 16) + 7)], [0, 5, 7]);
     }
 }

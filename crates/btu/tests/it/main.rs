@@ -42,6 +42,7 @@ mod media;
 mod model;
 mod parsers;
 mod pingpong;
+mod placed;
 mod planted;
 #[cfg(test)]
 #[path = "../planted/mod.rs"]

@@ -298,6 +298,7 @@ fn serve(
         involuntary_switches: Some(used.involuntary_switches),
         port: stream.local_addr().ok().map(|address| address.port()),
         cpus: cpus.iter().collect(),
+        hold: btu_core::sample::Hold::Pinned,
         options: socket_options(Effective::of(&stream)),
         tcp_info: info(&stream).map(|after| over_run(&after, before.as_ref())),
         series: None,

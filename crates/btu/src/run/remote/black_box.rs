@@ -273,7 +273,8 @@ impl BlackBox for RemoteBox {
         let limits = (&self.sockets, self.lead_in);
         let order = self.run.preparation(which, self.role, limits, flows, terms);
         let (flows, message) = (flows.to_vec(), terms.message);
-        self.run.prepared = Some(Prepared { flows, message, calls: terms.calls, cap: terms.cap });
+        let (calls, hold, cap) = (terms.calls, terms.pinning.hold(), terms.cap);
+        self.run.prepared = Some(Prepared { flows, message, calls, hold, cap });
         match self.ask(Request::Prepare(Box::new(order)), ANSWER)?.0 {
             Answer::Prepared { addresses, .. } => {
                 let doors: Result<_, _> = addresses.iter().map(|told| self.door(*told)).collect();

@@ -1,4 +1,4 @@
-//! Calls that a plan names are made at the black boxes, too.
+//! Calls and a placement that a plan names are made at the black boxes, too.
 
 use std::fmt::Display;
 
@@ -8,11 +8,11 @@ use crate::isolated::isolated;
 use crate::program::Cells;
 use crate::program::of_kind;
 
-/// Some cells by other calls than the edition's.
+/// Some cells by other calls, and placed otherwise, than the edition's.
 fn plan() -> impl Display {
     let cells = Cells { cases: &["SEND", "RECV"], applications: &["netscape"], ..Cells::SHORT };
     format!(
-        "{cells}\n[comm]\nwrite = \"sendfile\"\ntest_read = \"8KiB\"\nblack_box_read = \"lowat\"\n"
+        "{cells}\n[comm]\nwrite = \"sendfile\"\ntest_read = \"8KiB\"\nblack_box_read = \"lowat\"\nplacement = \"free\"\n"
     )
 }
 
@@ -34,6 +34,7 @@ fn a_black_box_writes_and_reads_by_the_calls_of_the_plan() {
             let connection = &cell["comm"]["connections"][0];
             let (sender, receiver) = (&connection["sender"], &connection["receiver"]);
             assert!([sender, receiver].iter().all(|end| end["write_call"] == "sendfile"), "{cell}");
+            assert!([sender, receiver].iter().all(|end| end["hold"] == "free"), "{cell}");
             let (bytes, low) = match cell["case"].as_str() {
                 Some("SEND") => (256 << 10, Some(128 << 10)),
                 _ => (8 << 10, None),

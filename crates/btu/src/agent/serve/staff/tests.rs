@@ -33,6 +33,7 @@ use btu_control::tls;
 use btu_core::calls::Calls;
 use btu_core::cell::Direction;
 use btu_core::cell::Role;
+use btu_core::placement::Placement;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 
@@ -72,6 +73,8 @@ fn prepare(which: Which, link: Option<LinkOrder>) -> Request {
         flows: vec![Direction::Receive],
         message_bytes: Bytes::new(1024),
         calls: Calls::default(),
+        placement: Placement::Split,
+        first_cpu: 0,
         amount: Carried::WindowNs(LEASE),
         cap_ns: LEASE,
         connect_ns: None,

@@ -13,6 +13,8 @@ use btu_core::cell::Direction;
 use btu_core::cell::Role;
 use btu_core::plan::SocketPlan;
 use btu_core::sample::DirectionSample;
+use btu_core::sample::EndSample;
+use btu_core::sample::Hold;
 use btu_core::sample::HostSample;
 use btu_core::units::BitRate;
 use btu_core::units::Bytes;
@@ -53,18 +55,21 @@ pub(super) struct Prepared {
     pub(super) flows: Vec<Direction>,
     pub(super) message: Bytes,
     pub(super) calls: Calls,
+    pub(super) hold: Hold,
     pub(super) cap: Nanos,
 }
 
 impl Prepared {
-    /// True of ends that made the calls of the plan; those of an older program know of no others than its own.
+    /// True of ends that made the calls of the plan, from threads that were held as it says; those of an older program
+    /// know of no others than its own.
     fn holds(&self, ends: &[EndReport]) -> bool {
         let asked = |direction: &Direction| match direction {
             Direction::Receive => self.message,
             Direction::Send => self.calls.black_box_read.size(self.message),
         };
         ends.iter().zip(&self.flows).all(|(end, direction)| {
-            (end.sample.write_call, end.sample.call_bytes) == (self.calls.write, asked(direction))
+            let EndSample { write_call, call_bytes, hold, .. } = end.sample;
+            (write_call, call_bytes, hold) == (self.calls.write, asked(direction), self.hold)
         })
     }
 }
@@ -96,12 +101,15 @@ impl Run {
         flows: &[Direction],
         terms: &Terms,
     ) -> Preparation {
+        let (placement, first_cpu) = terms.pinning.told();
         Preparation {
             which,
             role,
             flows: flows.to_vec(),
             message_bytes: terms.message,
             calls: terms.calls,
+            placement,
+            first_cpu,
             amount: match terms.amount {
                 Amount::Messages(count) => Carried::Messages(count),
                 Amount::Window(window) => Carried::WindowNs(window),
@@ -135,8 +143,11 @@ impl Run {
             return Err("more bytes than a host can send".to_owned());
         }
         if !prepared.holds(&ends) {
-            return Err("its ends made other calls than the plan's (comm); run the same btu there"
-                .to_owned());
+            return Err(
+                "its ends made other calls than the plan's, or were placed otherwise (comm); \
+                        run the same btu there"
+                    .to_owned(),
+            );
         }
         if self.link_order.is_some() && emulation.len() != 2 {
             return Err("no account of the emulated link".to_owned());
@@ -187,12 +198,20 @@ mod tests {
             ..Calls::default()
         };
         let flows = vec![Direction::Send];
-        let prepared = Prepared { flows, message: Bytes::new(100), calls, cap: Nanos::ZERO };
+        let (message, hold) = (Bytes::new(100), Hold::Pinned);
+        let mut prepared = Prepared { flows, message, calls, hold, cap: Nanos::ZERO };
         let holds = |said| prepared.holds(&[end(&said)]);
         assert!(holds(serde_json::json!({"call_bytes": 262_144, "write_call": "batched"})));
         // One that knows nothing of calls.
         assert!(!holds(serde_json::json!({"call_bytes": 100})));
         assert!(!holds(serde_json::json!({"call_bytes": 262_144})));
         assert!(!holds(serde_json::json!({"call_bytes": 100, "write_call": "batched"})));
+        // One that pins whatever it is told.
+        prepared.hold = Hold::Free;
+        let said = serde_json::json!({"call_bytes": 262_144, "write_call": "batched"});
+        assert!(!prepared.holds(&[end(&said)]));
+        let said =
+            serde_json::json!({"call_bytes": 262_144, "write_call": "batched", "hold": "free"});
+        assert!(prepared.holds(&[end(&said)]));
     }
 }
