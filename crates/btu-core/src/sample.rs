@@ -27,6 +27,7 @@ pub use comm::EndSample;
 pub use comm::Hold;
 pub use comm::Negotiated;
 pub use comm::Series;
+pub use comm::SessionUse;
 pub use comm::SocketOptions;
 pub use comm::TcpInfo;
 pub use emulation::DirectionSample;

@@ -45,6 +45,7 @@ use btu_core::units::Nanos;
 use btu_sys::socket::Settings;
 
 use crate::error::EngineError;
+use crate::file::ftp::Gauge;
 use crate::place::Place;
 use crate::transport::Channel;
 use crate::transport::Transport;
@@ -84,6 +85,9 @@ pub struct Terms {
     pub cap: Nanos,
     /// On which CPUs the data threads run.
     pub pinning: Pinning,
+    /// The FTP server of the active black box, where it is in this process: whether one of its sessions can serve no
+    /// faster is part of that one's account.
+    pub ftp: Option<Gauge>,
     /// Set by whoever wants the run to end now: it is then over within about a tenth of a second.
     pub cancel: Arc<AtomicBool>,
     /// What each new connection has to show before anything else; `None` between threads of one process.
@@ -182,13 +186,14 @@ impl Terms {
         cap: Nanos,
     ) -> Self {
         let (calls, pinning, cancel) = (Calls::default(), Pinning::IN_TURN, Arc::default());
-        Self { transport, message, calls, amount, cap, pinning, cancel, preamble: None }
+        let (ftp, preamble) = (None, None);
+        Self { transport, message, calls, amount, cap, pinning, ftp, cancel, preamble }
     }
 }
 
 impl fmt::Debug for Terms {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { transport, message, calls, amount, cap, pinning, preamble, cancel } = self;
+        let Self { transport, message, calls, amount, cap, pinning, ftp, preamble, cancel } = self;
         out.debug_struct("Terms")
             .field("transport", &transport.name())
             .field("message", message)
@@ -196,6 +201,7 @@ impl fmt::Debug for Terms {
             .field("amount", amount)
             .field("cap", cap)
             .field("pinning", pinning)
+            .field("ftp", &ftp.is_some())
             .field("preamble", preamble)
             .field("cancel", cancel)
             .finish()

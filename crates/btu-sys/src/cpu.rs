@@ -5,10 +5,13 @@ mod set;
 use std::fs;
 use std::io;
 use std::os::unix::fs::FileExt;
+use std::os::unix::thread::JoinHandleExt;
+use std::thread::JoinHandle;
 
 use nix::sched::CpuSet as KernelSet;
 use nix::sys::resource::UsageWho;
 use nix::sys::resource::getrusage;
+use nix::sys::time::TimeValLike;
 use nix::time::ClockId;
 use nix::unistd::Pid;
 
@@ -115,6 +118,15 @@ fn open(path: &str) -> Result<fs::File> {
 #[inline]
 pub fn thread_cpu_ns() -> u64 {
     clock::now_ns(ClockId::CLOCK_THREAD_CPUTIME_ID)
+}
+
+/// CPU time of another thread of this process; `None` once it has ended.
+pub fn cpu_ns_of<T>(thread: &JoinHandle<T>) -> Option<u64> {
+    let mut clock = 0;
+    // SAFETY: the handle keeps the thread joinable, so that its identity stays valid; `clock` is a live `clockid_t`.
+    let refused = unsafe { libc::pthread_getcpuclockid(thread.as_pthread_t(), &raw mut clock) };
+    let time = (refused == 0).then(|| ClockId::from_raw(clock).now().ok()).flatten()?;
+    u64::try_from(time.num_nanoseconds()).ok()
 }
 
 /// CPU time of the whole process, threads that ended included.

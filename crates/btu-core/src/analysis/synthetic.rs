@@ -134,6 +134,7 @@ fn traffic(cell: &Cell, bytes: Bytes, window: Nanos) -> CommSample {
             port: None,
             cpus: vec![0],
             hold: crate::sample::Hold::Pinned,
+            ftp_session: None,
             options: SocketOptions::default(),
             tcp_info: Some(TcpInfo {
                 data_segs_out: Some(each.count().div_ceil(1000)),

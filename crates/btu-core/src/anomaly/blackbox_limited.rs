@@ -8,20 +8,24 @@ use crate::analysis::CountedRun;
 use crate::cell::Role;
 use crate::sample::ConnectionSample;
 use crate::sample::DirectionSample;
+use crate::sample::EndSample;
+use crate::units::Nanos;
 use crate::verdict::Verdict;
 use crate::words::beyond;
 
 pub(super) const RULE: Rule = Rule {
     name: "blackbox-limited",
-    about: "a data thread of a black box above 90 % of a CPU, retransmissions of a black box beyond \
-            its drop pattern, or an emulator that was late or at its limit",
+    about: "a data thread of a black box, or a session of its FTP server, above 90 % of a CPU, retransmissions \
+            of a black box beyond its drop pattern, or an emulator that was late or at its limit",
     weight: Weight::Remark,
     find: |evidence| evidence.each_run(judge),
 };
 
 pub(super) fn judge(run: &CountedRun<'_>) -> Option<String> {
     let connections = run.sample.comm.iter().flat_map(|comm| &comm.connections);
-    let causes: Vec<String> = connections.filter_map(busy).chain(beside_threads(run)).collect();
+    let serving = connections.clone().find_map(serving);
+    let causes = connections.filter_map(busy).chain(serving).chain(beside_threads(run));
+    let causes: Vec<String> = causes.collect();
     (!causes.is_empty()).then(|| format!("a lower bound: {}", causes.join("; ")))
 }
 
@@ -34,10 +38,26 @@ pub(super) fn beside_threads(run: &CountedRun<'_>) -> Vec<String> {
 }
 
 fn busy(one: &ConnectionSample) -> Option<String> {
-    let end = [&one.sender, &one.receiver].into_iter().find(|end| end.role != Role::Test)?;
-    let busy = percent(end.cpu_ns?, one.elapsed_ns).filter(|busy| *busy > MOST_BUSY)?;
-    let beyond = beyond(busy, '>', MOST_BUSY, 0, " %");
-    Some(format!("the data thread of {} used {beyond} of a CPU", end.role))
+    let end = far_end(one)?;
+    let busy = too_busy(end.cpu_ns?, one.elapsed_ns)?;
+    Some(format!("the data thread of {} used {busy} of a CPU", end.role))
+}
+
+/// A session that can serve no faster holds back the activity, whose rate is then no figure of the host under test.
+fn serving(one: &ConnectionSample) -> Option<String> {
+    let end = far_end(one)?;
+    let used = end.ftp_session?;
+    let busy = too_busy(used.cpu_ns, used.elapsed_ns)?;
+    Some(format!("a session of the FTP server of {} used {busy} of a CPU", end.role))
+}
+
+fn far_end(one: &ConnectionSample) -> Option<&EndSample> {
+    [&one.sender, &one.receiver].into_iter().find(|end| end.role != Role::Test)
+}
+
+fn too_busy(used: Nanos, elapsed: Nanos) -> Option<String> {
+    let busy = percent(used, elapsed).filter(|busy| *busy > MOST_BUSY)?;
+    Some(beyond(busy, '>', MOST_BUSY, 0, " %"))
 }
 
 fn resends(one: &ConnectionSample, emulation: &[DirectionSample]) -> Option<String> {

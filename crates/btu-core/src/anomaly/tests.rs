@@ -23,6 +23,7 @@ use crate::sample::CounterDelta;
 use crate::sample::DirectionSample;
 use crate::sample::Hold;
 use crate::sample::Quantiles;
+use crate::sample::SessionUse;
 use crate::units::Bytes;
 use crate::units::Nanos;
 
@@ -299,6 +300,16 @@ fn a_busy_black_box_or_a_limited_emulator_makes_a_lower_bound() {
     let part = "a lower bound: the data thread of active used 95 % > 90 % of a CPU";
     assert_said(&busy(950), "blackbox-limited", part);
     assert_eq!(said(&busy(900), "blackbox-limited"), None);
+    let serving = |cpu: u64| {
+        after(|sample| {
+            let (cpu_ns, elapsed_ns) = (Nanos::from_millis(cpu), Nanos::from_millis(2000));
+            let receiver = &mut sample.comm.as_mut().unwrap().connections[0].receiver;
+            receiver.ftp_session = Some(SessionUse { cpu_ns, elapsed_ns });
+        })
+    };
+    let part = "a lower bound: a session of the FTP server of active used 95 % > 90 % of a CPU";
+    assert_said(&serving(1900), "blackbox-limited", part);
+    assert_eq!(said(&serving(1800), "blackbox-limited"), None);
     let late = after(|sample| {
         let lateness = Quantiles { n: 1000, mean: 10.0, p50: 5.0, p99: 300.0, max: 400.0 };
         sample.emulation = vec![DirectionSample {

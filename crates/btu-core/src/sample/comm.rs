@@ -91,12 +91,24 @@ pub struct EndSample {
     /// Whether the data thread was held on its CPU.
     #[serde(default, skip_serializing_if = "Hold::is_pinned")]
     pub hold: Hold,
+    /// What the busiest session of the host's FTP server used meanwhile; `None` where nobody was served.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ftp_session: Option<SessionUse>,
     /// Effective socket options, read back after the run.
     pub options: SocketOptions,
     /// Kernel state at the end of the run, less its state before the first byte where it counts.
     pub tcp_info: Option<TcpInfo>,
     /// The sampler's series of this end.
     pub series: Option<Series>,
+}
+
+/// What the thread of a session of an FTP server used beside a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionUse {
+    /// CPU time of the thread.
+    pub cpu_ns: Nanos,
+    /// Over how long: from when all data threads were ready until the last was done.
+    pub elapsed_ns: Nanos,
 }
 
 /// Whether a data thread may move.

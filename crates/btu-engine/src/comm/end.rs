@@ -163,6 +163,7 @@ impl EndReport {
             involuntary_switches: used.map(|used| used.involuntary_switches),
             port: shared.connection.ends().map(|[own, _]| own.port()),
             hold: account.hold,
+            ftp_session: None,
             cpus: ascending(account.cpus.into_iter().chain(notes.cpus).collect()),
             options: account.options,
             tcp_info: account.after.map(|after| {

@@ -5,6 +5,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::thread::ScopedJoinHandle;
 
+use btu_core::cell::Role;
+use btu_core::sample::SessionUse;
 use btu_core::units::Nanos;
 use btu_sys::cpu;
 use btu_sys::cpu::CpuSet;
@@ -23,6 +25,7 @@ use super::supervisor::Limits;
 use super::supervisor::Watch;
 use super::supervisor::Watched;
 use crate::error::EngineError;
+use crate::file::ftp::Gauge;
 use crate::lineup::Lineup;
 use crate::lineup::Start;
 use crate::place::Place;
@@ -52,7 +55,7 @@ impl Ends<'_> {
         let given: Vec<CpuSet> = ends.map(|end| pinning.cpus_of(role, end, &cpus)).collect();
         keep_clear(&cpus, &given)?;
         let watches = self.watches();
-        let (accounts, seen) = thread::scope(|scope| {
+        let (accounts, (seen, served)) = thread::scope(|scope| {
             let threads = given.into_iter().enumerate().map(|(end, cpus)| {
                 let task = self.task(end, cpus);
                 let name = format!("comm-{}-{end}", self.place.role);
@@ -68,12 +71,19 @@ impl Ends<'_> {
             Ok::<_, EngineError>((threads.into_iter().map(account_of).collect::<Vec<_>>(), seen))
         })?;
         let reports = accounts.into_iter().zip(&watches).map(|(account, watch)| {
-            EndReport::new(self.place.role, watch, account, seen.stood_still)
+            let mut report = EndReport::new(self.place.role, watch, account, seen.stood_still);
+            report.sample.ftp_session = served;
+            report
         });
         Ok((reports.collect(), seen.ending))
     }
 
-    fn supervise(&self, lineup: &Lineup, ready: impl FnOnce(), watches: &[Watch]) -> Watched {
+    fn supervise(
+        &self,
+        lineup: &Lineup,
+        ready: impl FnOnce(),
+        watches: &[Watch],
+    ) -> (Watched, Option<SessionUse>) {
         let ready_in_time = self.wait_ready(lineup);
         if !ready_in_time || lineup.has_ended_early() {
             lineup.decide(Start::Cancelled);
@@ -83,7 +93,17 @@ impl Ends<'_> {
             self.abort();
         }
         let limits = Limits::new(self.terms, self.grace());
-        supervisor::watch(watches, lineup, &limits, &self.terms.cancel)
+        let before = self.gauge().map(Gauge::read);
+        let seen = supervisor::watch(watches, lineup, &limits, &self.terms.cancel);
+        let served =
+            before.zip(self.gauge()).and_then(|(then, gauge)| gauge.read().busiest_since(&then));
+        (seen, served)
+    }
+
+    /// The account of the FTP server, which only the far side of its own host tells.
+    fn gauge(&self) -> Option<&Gauge> {
+        let is_its_host = self.side == Side::Far && self.place.role == Role::Active;
+        self.terms.ftp.as_ref().filter(|_| is_its_host)
     }
 
     /// True once all threads are ready; false where it takes too long or nobody wants it any more.

@@ -27,6 +27,7 @@ use btu_engine::cellrun;
 use btu_engine::cellrun::CellOrder;
 use btu_engine::cellrun::Load;
 use btu_engine::comm::Amount;
+use btu_engine::comm::Terms;
 use btu_engine::file::ftp::Access;
 use btu_engine::file::ftp::Server;
 use btu_engine::file::ftp::Serving;
@@ -367,6 +368,40 @@ fn ftp_is_slower_beside_comm_on_one_cpu() {
         beside.push(rate(cellrun::run(&order).unwrap().activity.unwrap()));
     }
     assert!(fastest(&beside) < fastest(&alone), "alone {alone:?}, beside {beside:?}");
+}
+
+/// What the rule `blackbox-limited` judges the server by.
+#[test]
+fn the_active_far_end_tells_what_a_session_of_its_ftp_server_used_meanwhile() {
+    let serving = Serving::at(Place::here(Role::Active), "127.0.0.1".parse().unwrap());
+    let server = Server::start(serving).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let ftp_server = Some(Access::anonymous(server.address()));
+    let setup = Setup { ftp_server, ..setup(directory.path()) };
+    let ftp = activity::by_name("ftp").unwrap().prepare(&setup).unwrap();
+    let window = Nanos::from_millis(100);
+    let used = |case, loaded: bool| {
+        let stint = Stint::Steady { lead_in: Nanos::from_millis(10) };
+        let load = Load { activity: &*ftp, stint };
+        let terms =
+            Terms { ftp: Some(server.gauge()), ..local::terms(4096, Amount::Window(window)) };
+        let comm = local::run_beside(loaded.then_some(load), case, terms).unwrap().comm.unwrap();
+        let ends = comm.connections.into_iter().flat_map(|one| [one.sender, one.receiver]);
+        ends.map(|end| (end.role, end.ftp_session)).collect::<Vec<_>>()
+    };
+    for (role, session) in used(Case::TwoSendDropped, true) {
+        let Some(session) = session.filter(|_| role == Role::Active) else {
+            assert_eq!((role == Role::Active, session), (false, None), "{role}");
+            continue;
+        };
+        assert!(session.elapsed_ns >= window, "{session:?}");
+        assert!(
+            session.cpu_ns > Nanos::ZERO && session.cpu_ns <= session.elapsed_ns,
+            "{session:?}"
+        );
+    }
+    let idle = used(Case::Send, false).into_iter().filter_map(|(_, session)| session);
+    assert_eq!(idle.map(|session| session.cpu_ns).sum::<Nanos>(), Nanos::ZERO);
 }
 
 fn fastest(rates: &[f64]) -> f64 {

@@ -242,6 +242,7 @@ fn end(role: btu_core::cell::Role, cell: &Cell) -> EndSample {
         port: None,
         cpus: vec![0],
         hold: btu_core::sample::Hold::Pinned,
+        ftp_session: None,
         options: SocketOptions {
             congestion: Some("cubic".into()),
             negotiated: Some(NEGOTIATED),

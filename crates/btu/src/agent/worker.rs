@@ -319,6 +319,7 @@ impl Work {
         let mut terms = Terms::new(transport, order.message_bytes, amount, order.cap_ns);
         terms.calls = order.calls;
         terms.pinning = Pinning::of(order.placement, order.first_cpu);
+        terms.ftp = self.server.as_ref().map(Server::gauge);
         let doorway = self.recorded.doorway.clone();
         terms.preamble = doorway.map(|doorway| -> Arc<dyn comm::Preamble> { doorway });
         let buffer = order.buffer_bytes.map(Bytes::len);

@@ -108,9 +108,11 @@ impl LocalRunner {
         let near = self.party(Role::Test, path);
         let fars = [Role::Active, Role::Passive].map(|role| self.party(role, path));
         let flows = run.cell.case.flows();
+        let mut terms = orders::terms(&self.plan, run, flows, self.interrupt.flag());
+        terms.ftp = self.activities.gauge();
         cellrun::run(&CellOrder {
             flows,
-            terms: orders::terms(&self.plan, run, flows, self.interrupt.flag()),
+            terms,
             near: &near,
             fars: &fars,
             load: orders::load(&self.plan, run, &self.activities),

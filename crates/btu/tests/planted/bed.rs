@@ -299,6 +299,7 @@ fn serve(
         port: stream.local_addr().ok().map(|address| address.port()),
         cpus: cpus.iter().collect(),
         hold: btu_core::sample::Hold::Pinned,
+        ftp_session: None,
         options: socket_options(Effective::of(&stream)),
         tcp_info: info(&stream).map(|after| over_run(&after, before.as_ref())),
         series: None,

@@ -7,7 +7,10 @@ use std::sync::MutexGuard;
 use std::sync::PoisonError;
 use std::sync::Weak;
 use std::thread::JoinHandle;
+use std::thread::ThreadId;
 
+use btu_core::units::Nanos;
+use btu_sys::cpu;
 use btu_sys::socket;
 
 /// The sessions of a server.
@@ -71,6 +74,15 @@ impl Guests {
             }
             _ => false,
         }
+    }
+
+    /// What the thread of each session that goes on has used so far.
+    pub(super) fn used(&self) -> Vec<(ThreadId, Nanos)> {
+        let used = |guest: &Guest| {
+            let used = Nanos::new(cpu::cpu_ns_of(&guest.thread)?);
+            Some((guest.thread.thread().id(), used))
+        };
+        self.lock().iter().filter_map(used).collect()
     }
 
     /// Waits until all are gone.

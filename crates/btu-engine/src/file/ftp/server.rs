@@ -19,6 +19,7 @@ use btu_sys::socket::Settings;
 
 use super::data;
 use super::data::Ports;
+use super::gauge::Gauge;
 use super::guests::Guests;
 use super::limits::Limits;
 use super::limits::Login;
@@ -122,6 +123,11 @@ impl Server {
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// How busy its sessions are.
+    pub fn gauge(&self) -> Gauge {
+        Gauge(Arc::clone(&self.shared))
     }
 
     /// Payload of files and lists that was sent and received so far.

@@ -14,6 +14,7 @@ use btu_engine::activity;
 use btu_engine::activity::Prepared;
 use btu_engine::activity::Setup;
 use btu_engine::file::ftp::Access;
+use btu_engine::file::ftp::Gauge;
 use btu_engine::file::ftp::Server;
 use btu_engine::file::ftp::Serving;
 use btu_testbed::local::LocalTestbed;
@@ -27,7 +28,7 @@ use crate::run::options::RunArgs;
 pub(in crate::run) struct Activities {
     prepared: BTreeMap<ActivityName, Box<dyn Prepared>>,
     directory: PathBuf,
-    _server: Option<Server>,
+    server: Option<Server>,
 }
 
 impl Activities {
@@ -44,7 +45,7 @@ impl Activities {
         let place = super::place(testbed, Role::Test);
         let access = Access::anonymous(server.address());
         let prepared = Self::prepared(plan, place, directory, Some(access))?;
-        Ok(Self { _server: Some(server), ..prepared })
+        Ok(Self { server: Some(server), ..prepared })
     }
 
     /// Prepares the plan's activities at `place`; FTP uses somebody else's server.
@@ -68,12 +69,17 @@ impl Activities {
             let ready = activity.prepare(&setup).map_err(Failure::environment)?;
             prepared.insert(name.clone(), ready);
         }
-        Ok(Self { prepared, directory, _server: None })
+        Ok(Self { prepared, directory, server: None })
     }
 
     /// The activity of this name; `None` for a baseline.
     pub(in crate::run) fn named(&self, name: &ActivityName) -> Option<&dyn Prepared> {
         self.prepared.get(name).map(|prepared| &**prepared)
+    }
+
+    /// How busy the FTP server is, where it is in this process.
+    pub(in crate::run) fn gauge(&self) -> Option<Gauge> {
+        self.server.as_ref().map(Server::gauge)
     }
 
     /// What the disclosure says of them.
