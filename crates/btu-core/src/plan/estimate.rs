@@ -98,6 +98,14 @@ impl Plan {
         ways(case).into_iter().all(shared)
     }
 
+    /// True where packets of any case pass a line, either way.
+    pub fn has_lines(&self) -> bool {
+        let has = |case: Case, way| self.line_rate(case, way).is_some();
+        Case::ALL
+            .into_iter()
+            .any(|case| has(case, Direction::Send) || has(case, Direction::Receive))
+    }
+
     /// The rate of the line that the data of a case pass in a direction, headers included.
     pub fn line_rate(&self, case: Case, direction: Direction) -> Option<BitRate> {
         self.spec(case, direction).rate()

@@ -219,7 +219,7 @@ pub(super) fn judge(sample: &mut CellSample, plan: &Plan, emulator_rate: Option<
 
 /// The testbed of a plan. A rate may be a line that both links share, which one thread has to carry.
 fn config(plan: &Plan) -> LocalConfig {
-    let threads = if plan.link.rate.is_some() { Threads::One } else { Threads::PerLink };
+    let threads = if plan.has_lines() { Threads::One } else { Threads::PerLink };
     let congestion = plan.sockets.congestion.clone();
     LocalConfig { congestion, threads, placement: plan.placement, ..LocalConfig::default() }
 }
