@@ -7,19 +7,19 @@ mod task;
 
 use std::collections::VecDeque;
 
-use btu_core::cell::ActivityName;
-use btu_core::cell::Cell;
 use btu_core::journal::AloneSample;
 use btu_core::journal::Journal;
 use btu_core::journal::Record;
-use btu_core::plan::Plan;
-use btu_core::plan::Work;
+use btu_core::run::cell::ActivityName;
+use btu_core::run::cell::Cell;
+use btu_core::run::plan::Plan;
+use btu_core::run::plan::Work;
+use btu_core::run::schedule::Slot;
+use btu_core::run::schedule::Step;
 use btu_core::sample::CaptureSample;
 use btu_core::sample::CellSample;
 use btu_core::sample::HostSample;
 use btu_core::sample::VerificationSample;
-use btu_core::schedule::Slot;
-use btu_core::schedule::Step;
 use btu_core::units::Nanos;
 
 use captures::Captures;
@@ -377,7 +377,7 @@ enum Worth {
 
 impl Worth {
     fn of(is_void: bool, host: Option<&HostSample>) -> Self {
-        match host.and_then(btu_core::anomaly::disturbance) {
+        match host.and_then(btu_core::run::anomaly::disturbance) {
             _ if is_void => Self::Void,
             Some(_) => Self::Disturbed,
             None => Self::Calm,

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use btu_core::cell::Role;
 use btu_core::journal::AloneSample;
 use btu_core::journal::Record;
 use btu_core::manifest::Signature;
+use btu_core::role::Role;
 use btu_core::sample::CaptureSample;
 use btu_core::sample::CellSample;
 use btu_core::sample::VerificationSample;

@@ -7,39 +7,15 @@
 //! (`a rate limit with a small queue` explains `fast retransmit`) takes its place, unless the other one
 //! weighs far more than what is said to explain it.
 //!
-//! To add a cause, write `diagnosis/NAME.rs` with a `CAUSE`, name it in [`CAUSES`] and explain it in
+//! To add a cause, write `cause/NAME.rs` with a `CAUSE`, name it in [`CAUSES`] and explain it in
 //! `docs/diagnoses.md`.
 
-mod application;
-mod blackbox_limited;
-mod blackbox_path;
-mod bloated_queue;
-mod congestion_window;
-mod delayed_ack;
-mod distant_cpus;
-mod disturbed_passes;
-mod emulator_pattern;
+mod cause;
 mod evidence;
-mod fast_retransmit;
-mod receiver_drops;
-mod reordering;
 mod repeats;
 mod seen;
-mod silly_window;
-mod slow_reader;
-mod slow_start_after_idle;
-mod small_queue;
-mod small_receive_buffer;
-mod small_send_buffer;
-mod starved_receiver;
-mod starved_sender;
-mod stolen_time;
-mod tail_loss;
 #[cfg(test)]
 mod tests;
-mod timeout;
-mod two_modes;
-mod unknown;
 mod worked;
 
 use std::borrow::Cow;
@@ -56,41 +32,13 @@ use seen::Seen;
 use worked::Basis;
 use worked::Site;
 
+pub use cause::CAUSES;
 pub use evidence::Covered;
 pub use evidence::EndEvidence;
 pub use evidence::Evidence;
 pub use evidence::HostTimes;
 pub use repeats::Repeat;
 pub use worked::Worked;
-
-/// Every cause; where two explain the same share of the time, the first is named first.
-pub static CAUSES: &[Cause] = &[
-    delayed_ack::CAUSE,
-    silly_window::CAUSE,
-    slow_reader::CAUSE,
-    small_receive_buffer::CAUSE,
-    small_send_buffer::CAUSE,
-    emulator_pattern::CAUSE,
-    receiver_drops::CAUSE,
-    small_queue::CAUSE,
-    bloated_queue::CAUSE,
-    reordering::CAUSE,
-    tail_loss::CAUSE,
-    timeout::CAUSE,
-    fast_retransmit::CAUSE,
-    slow_start_after_idle::CAUSE,
-    starved_receiver::CAUSE,
-    starved_sender::CAUSE,
-    stolen_time::CAUSE,
-    blackbox_limited::CAUSE,
-    blackbox_path::CAUSE,
-    congestion_window::CAUSE,
-    application::CAUSE,
-    disturbed_passes::CAUSE,
-    distant_cpus::CAUSE,
-    two_modes::CAUSE,
-    unknown::CAUSE,
-];
 
 /// One cause.
 #[derive(Clone, Copy, Debug)]
@@ -213,7 +161,7 @@ fn of_stream(connection: &Connection, stream: &Stream, evidence: &Evidence) -> V
 impl Cause {
     /// What was found, as far as both ends left time for it.
     fn within(&self, seen: &Seen<'_>, mut found: Finding) -> Option<Finding> {
-        if self.name == unknown::CAUSE.name && !seen.evidence.abnormal.is_empty() {
+        if self.name == cause::unknown::CAUSE.name && !seen.evidence.abnormal.is_empty() {
             return Some(found);
         }
         let bound = seen.worked.spare(self.site, self.basis);
@@ -244,7 +192,7 @@ impl Diagnosis {
 
     /// False where it only says that nothing else explains the connection.
     pub fn is_known(&self) -> bool {
-        self.cause != unknown::CAUSE.name
+        self.cause != cause::unknown::CAUSE.name
     }
 }
 

@@ -8,7 +8,7 @@ mod plausible;
 use serde::Deserialize;
 use serde::Serialize;
 
-use crate::cell::ActivityName;
+use crate::run::cell::ActivityName;
 use crate::sample::ActivitySample;
 use crate::sample::CaptureSample;
 use crate::sample::CellSample;
@@ -86,7 +86,7 @@ const fn is_first(attempt: &u32) -> bool {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Journal {
     /// The plan that was run.
-    pub plan: crate::plan::Plan,
+    pub plan: crate::run::plan::Plan,
     /// Facts of the hosts.
     pub hosts: crate::disclosure::Disclosure,
     /// The lines of `samples.jsonl`.

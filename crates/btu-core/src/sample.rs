@@ -14,7 +14,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::Serialize;
 
-use crate::cell::Cell;
+use crate::run::cell::Cell;
 
 pub use activity::ActivitySample;
 pub use capture::CaptureFile;

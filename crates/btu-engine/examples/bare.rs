@@ -22,8 +22,8 @@ use std::thread;
 use std::time::Duration;
 use std::time::Instant;
 
-use btu_core::cell::Direction;
-use btu_core::cell::Role;
+use btu_core::role::Role;
+use btu_core::run::cell::Direction;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::Place;

@@ -17,7 +17,7 @@ use std::process::Stdio;
 use std::time::Duration;
 use std::time::Instant;
 
-use btu_core::cell::Role;
+use btu_core::role::Role;
 use btu_engine::Place;
 use btu_engine::file::ftp::Access;
 use btu_engine::file::ftp::Client;

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::net::IpAddr;
 use std::net::Ipv4Addr;
 
-use btu_core::cell::Role;
+use btu_core::role::Role;
 use btu_engine::Place;
 use btu_engine::file::ftp::Server;
 use btu_engine::file::ftp::Serving;

@@ -10,7 +10,7 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use btu_core::cell::Role;
+use btu_core::role::Role;
 use btu_core::traffic::Drain;
 use btu_core::traffic::Pace;
 use btu_core::traffic::analysis::figures::Figures;

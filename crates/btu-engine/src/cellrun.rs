@@ -5,9 +5,9 @@ use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-use btu_core::cell::Direction;
-use btu_core::cell::Flow;
-use btu_core::cell::Role;
+use btu_core::role::Role;
+use btu_core::run::cell::Direction;
+use btu_core::run::cell::Flow;
 use btu_core::sample::ActivitySample;
 use btu_core::sample::CommSample;
 use btu_core::sample::Outcome;

@@ -37,9 +37,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use btu_core::calls::Calls;
-use btu_core::cell::Direction;
-use btu_core::cell::Role;
+use btu_core::role::Role;
+use btu_core::run::calls::Calls;
+use btu_core::run::cell::Direction;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_sys::socket::Settings;

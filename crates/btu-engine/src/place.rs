@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use btu_core::cell::Role;
+use btu_core::role::Role;
 use btu_sys::cpu;
 use btu_sys::cpu::CpuSet;
 use btu_sys::namespace::NetNs;

@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use btu_core::cell::Direction;
+use btu_core::run::cell::Direction;
 use btu_core::units::BitRate;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;

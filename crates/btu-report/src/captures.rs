@@ -7,9 +7,9 @@ use std::path::Component;
 use std::path::Path;
 use std::path::PathBuf;
 
-use btu_core::analysis::RunAgain;
-use btu_core::analysis::SecondRun;
 use btu_core::journal::Journal;
+use btu_core::run::analysis::RunAgain;
+use btu_core::run::analysis::SecondRun;
 use btu_core::sample::CaptureFile;
 use btu_core::sample::CaptureSample;
 

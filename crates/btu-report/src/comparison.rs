@@ -3,7 +3,6 @@
 mod compose;
 mod rows;
 
-use btu_core::analysis::Analysis;
 use btu_core::comparison;
 use btu_core::comparison::Change;
 use btu_core::comparison::FactChange;
@@ -11,6 +10,7 @@ use btu_core::comparison::Outcome;
 use btu_core::comparison::Surrounding;
 use btu_core::comparison::UNREAD;
 use btu_core::journal::Journal;
+use btu_core::run::analysis::Analysis;
 use serde::Serialize;
 
 use crate::document::Document;

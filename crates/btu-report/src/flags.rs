@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use btu_core::analysis::CellSummary;
+use btu_core::run::analysis::CellSummary;
 use btu_core::sample::Flag;
 
 /// Each flag, and the cells that carry it.

@@ -8,9 +8,9 @@ mod text;
 
 use std::fmt;
 
-use btu_core::analysis::Analysis;
 use btu_core::journal::Journal;
 use btu_core::pingpong;
+use btu_core::run::analysis::Analysis;
 use btu_core::traffic;
 
 use crate::comparison::ComparisonDocument;

@@ -1,7 +1,7 @@
 //! What `btu score` prints of a table that somebody else measured.
 
-use btu_core::score::ClassResult;
-use btu_core::score::TableScore;
+use btu_core::run::score::ClassResult;
+use btu_core::run::score::TableScore;
 use btu_core::words::several;
 use serde::Serialize;
 
@@ -105,7 +105,7 @@ fn or_none(value: Option<f64>, form: fn(f64) -> String) -> String {
 
 #[cfg(test)]
 mod tests {
-    use btu_core::score::score_table;
+    use btu_core::run::score::score_table;
 
     use super::*;
 

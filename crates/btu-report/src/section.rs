@@ -13,11 +13,11 @@ mod tables;
 
 use std::fmt;
 
-use btu_core::analysis::Analysis;
-use btu_core::analysis::Omitted;
-use btu_core::analysis::SecondRun;
 use btu_core::journal::EventRecord;
 use btu_core::journal::Journal;
+use btu_core::run::analysis::Analysis;
+use btu_core::run::analysis::Omitted;
+use btu_core::run::analysis::SecondRun;
 
 use crate::document::Block;
 use crate::document::Document;

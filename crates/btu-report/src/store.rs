@@ -5,9 +5,6 @@ mod doubled;
 use std::path::Path;
 use std::path::PathBuf;
 
-use btu_core::analysis::Analysis;
-use btu_core::analysis::RunAgain;
-use btu_core::analysis::analyse;
 use btu_core::disclosure::Disclosure;
 use btu_core::journal::EventRecord;
 use btu_core::journal::Journal;
@@ -16,8 +13,11 @@ use btu_core::journal::codec::CorruptedLine;
 use btu_core::journal::codec::Lines;
 use btu_core::journal::codec::StoredLine;
 use btu_core::journal::file;
-use btu_core::plan::Plan;
-use btu_core::plan::PlanError;
+use btu_core::run::analysis::Analysis;
+use btu_core::run::analysis::RunAgain;
+use btu_core::run::analysis::analyse;
+use btu_core::run::plan::Plan;
+use btu_core::run::plan::PlanError;
 use btu_core::sample::Flag;
 use btu_core::verb;
 

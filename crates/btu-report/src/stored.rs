@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use btu_core::analysis::Analysis;
 use btu_core::journal::Journal;
 use btu_core::journal::file;
+use btu_core::run::analysis::Analysis;
 use btu_core::sample::Flag;
 
 use crate::captures;

@@ -18,8 +18,8 @@ mod rows;
 mod store;
 pub(crate) mod unverified;
 
-use btu_core::cell::Role;
 use btu_core::journal::EventRecord;
+use btu_core::role::Role;
 use btu_core::traffic::plan::Study;
 use btu_core::traffic::sample::Journal;
 use btu_core::traffic::study::Analysis;

@@ -11,9 +11,9 @@ use std::net::SocketAddr;
 use std::net::UdpSocket;
 use std::time::Duration;
 
-use btu_core::cell::Role;
 use btu_core::link::ChainSpec;
 use btu_core::link::Reader;
+use btu_core::role::Role;
 use btu_sys::clock::monotonic_ns;
 use btu_sys::cpu;
 use btu_testbed::backend::WaitChoice;

@@ -8,12 +8,12 @@ mod judge;
 
 use std::fmt;
 
-use btu_core::cell::Direction;
 use btu_core::link::ChainSpec;
 use btu_core::link::LinkError;
 use btu_core::link::Pattern;
 use btu_core::link::Reader;
-use btu_core::plan::Elements;
+use btu_core::run::cell::Direction;
+use btu_core::run::plan::Elements;
 use btu_core::sample::DirectionSample;
 use btu_core::sample::Quantiles;
 use btu_core::sample::VerificationSample;

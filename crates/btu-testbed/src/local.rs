@@ -14,10 +14,10 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use btu_core::cell::Role;
 use btu_core::disclosure::Fact;
 use btu_core::link::ChainSpec;
 use btu_core::placement::Placement::Same;
+use btu_core::role::Role;
 use btu_core::sample::DirectionSample;
 use btu_core::sample::VerificationSample;
 use btu_sys::cpu;

@@ -1,6 +1,5 @@
 //! The verb `compare`: two results, what changed, and whether that is too much.
 
-use btu_core::analysis::Analysis;
 use btu_core::comparison::Condition;
 use btu_core::comparison::Outcome;
 use btu_core::comparison::changed_facts;
@@ -10,6 +9,7 @@ use btu_core::comparison::surroundings;
 use btu_core::journal::Journal;
 use btu_core::ranking::Difference;
 use btu_core::ranking::different_cells;
+use btu_core::run::analysis::Analysis;
 use btu_report::ComparisonDocument;
 use btu_report::Side;
 

@@ -2,19 +2,19 @@
 
 use std::fmt::Write;
 
-use btu_core::anomaly::RULES;
-use btu_core::calls::ReadCall;
-use btu_core::calls::WriteCall;
-use btu_core::cell::Application;
-use btu_core::cell::Case;
 use btu_core::diagnosis::CAUSES;
 use btu_core::link::ELEMENTS;
 use btu_core::pingpong::import::FORMATS as IMPORTS;
 use btu_core::pingpong::statistic::Statistic;
-use btu_core::plan::Choices;
-use btu_core::plan::EDITIONS;
-use btu_core::plan::Plan;
-use btu_core::plan::Vocabulary;
+use btu_core::run::anomaly::RULES;
+use btu_core::run::calls::ReadCall;
+use btu_core::run::calls::WriteCall;
+use btu_core::run::cell::Application;
+use btu_core::run::cell::Case;
+use btu_core::run::plan::Choices;
+use btu_core::run::plan::EDITIONS;
+use btu_core::run::plan::Plan;
+use btu_core::run::plan::Vocabulary;
 use btu_core::traffic::BASICS;
 use btu_core::traffic::KINDS;
 use btu_core::traffic::MODELS;
@@ -181,9 +181,9 @@ fn pair(name: &str, summary: &str) -> (String, String) {
 
 /// `test -> active, active -> test`
 fn flows(case: Case) -> String {
-    use btu_core::cell::Direction;
-    use btu_core::cell::Impairment;
-    let arrow = |flow: &btu_core::cell::Flow| match flow.direction {
+    use btu_core::run::cell::Direction;
+    use btu_core::run::cell::Impairment;
+    let arrow = |flow: &btu_core::run::cell::Flow| match flow.direction {
         Direction::Receive => format!("{} -> test", flow.peer),
         Direction::Send => format!("test -> {}", flow.peer),
     };

@@ -20,7 +20,7 @@ use btu_control::Watcher;
 use btu_control::drive;
 use btu_core::journal::EventRecord;
 use btu_core::manifest::Signature;
-use btu_core::plan::Plan;
+use btu_core::run::plan::Plan;
 
 use self::start::Start;
 use self::start::Started;

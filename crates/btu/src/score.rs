@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
-use btu_core::score::score_table;
+use btu_core::run::score::score_table;
 
 use crate::exit::Exit;
 use crate::exit::Failure;

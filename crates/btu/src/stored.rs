@@ -4,13 +4,13 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use anyhow::anyhow;
-use btu_core::analysis::Analysis;
-use btu_core::cell::Role;
 use btu_core::journal::Journal;
 use btu_core::manifest::accounts;
 use btu_core::ranking::Difference;
 use btu_core::ranking::Setting;
 use btu_core::ranking::differences;
+use btu_core::role::Role;
+use btu_core::run::analysis::Analysis;
 use btu_report::Finding;
 use btu_report::OpenMode;
 use btu_report::ResultFiles;

@@ -32,7 +32,7 @@ pub(crate) mod words;
 
 use std::collections::BTreeSet;
 
-use btu_core::cell::Role;
+use btu_core::role::Role;
 use btu_core::traffic::plan::Plan;
 use btu_core::traffic::sample::Line;
 use btu_core::words::several;

@@ -27,17 +27,17 @@ static REGISTRIES: &[Registry] = &[
         page: "docs/link-elements.md",
     },
     Registry {
-        folder: "crates/btu-core/src/anomaly",
-        listed_in: "crates/btu-core/src/anomaly.rs",
+        folder: "crates/btu-core/src/run/anomaly/rule",
+        listed_in: "crates/btu-core/src/run/anomaly/rule.rs",
         slice: "RULES",
-        shared: &["evidence"],
+        shared: &[],
         page: "docs/anomaly-rules.md",
     },
     Registry {
-        folder: "crates/btu-core/src/diagnosis",
-        listed_in: "crates/btu-core/src/diagnosis.rs",
+        folder: "crates/btu-core/src/diagnosis/cause",
+        listed_in: "crates/btu-core/src/diagnosis/cause.rs",
         slice: "CAUSES",
-        shared: &["evidence", "repeats", "seen", "worked"],
+        shared: &[],
         page: "docs/diagnoses.md",
     },
     Registry {

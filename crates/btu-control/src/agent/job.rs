@@ -2,7 +2,7 @@
 
 mod lease;
 
-use btu_core::cell::Role;
+use btu_core::role::Role;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 

@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 use std::collections::VecDeque;
 
-use btu_core::cell::Role;
 use btu_core::manifest::Accounts;
 use btu_core::manifest::RunLabel;
 use btu_core::manifest::Statement;
+use btu_core::role::Role;
 use btu_core::units::Nanos;
 use serde::Deserialize;
 use serde::Serialize;

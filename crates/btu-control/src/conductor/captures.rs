@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use btu_core::analysis::AbnormalCell;
-use btu_core::analysis::abnormal_cells;
-use btu_core::cell::Cell;
-use btu_core::plan::CaptureLimits;
-use btu_core::plan::Captured;
-use btu_core::plan::Plan;
+use btu_core::run::analysis::AbnormalCell;
+use btu_core::run::analysis::abnormal_cells;
+use btu_core::run::cell::Cell;
+use btu_core::run::plan::CaptureLimits;
+use btu_core::run::plan::Captured;
+use btu_core::run::plan::Plan;
 use btu_core::units::Nanos;
 
 use super::ledger::Ledger;

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use btu_core::cell::ActivityName;
-use btu_core::cell::Cell;
 use btu_core::journal::AloneSample;
 use btu_core::journal::Journal;
 use btu_core::journal::Record;
-use btu_core::plan::Plan;
+use btu_core::run::cell::ActivityName;
+use btu_core::run::cell::Cell;
+use btu_core::run::plan::Plan;
+use btu_core::run::schedule::Step;
 use btu_core::sample::CellSample;
-use btu_core::schedule::Step;
 use btu_core::units::Nanos;
 
 /// Every record of the run, old ones of a resumed journal included.
@@ -119,7 +119,7 @@ impl Ledger {
 
     /// True where more passes would tell little.
     pub(super) fn is_settled(&self, plan: &Plan) -> bool {
-        btu_core::analysis::is_settled(plan, &self.records)
+        btu_core::run::analysis::is_settled(plan, &self.records)
     }
 
     fn alone_runs(&self) -> impl Iterator<Item = &AloneSample> {

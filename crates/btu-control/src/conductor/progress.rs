@@ -1,7 +1,7 @@
 //! How far a run is, and how long it will take.
 
-use btu_core::plan::Plan;
-use btu_core::schedule::Step;
+use btu_core::run::plan::Plan;
+use btu_core::run::schedule::Step;
 use btu_core::units::Nanos;
 
 use super::ledger::Ledger;
@@ -76,7 +76,7 @@ impl Outlook<'_> {
             least_passes: self.least_passes(),
             most_passes: self.most_passes(self.sure_steps()),
             left,
-            btu_mbps: btu_core::analysis::running_score(self.plan, self.ledger.records()),
+            btu_mbps: btu_core::run::analysis::running_score(self.plan, self.ledger.records()),
         }
     }
 

@@ -1,9 +1,9 @@
 //! What a conductor has done on the testbed: one run, or one check of the emulation.
 
-use btu_core::cell::ActivityName;
-use btu_core::cell::Cell;
 use btu_core::journal::AloneSample;
 use btu_core::journal::Journal;
+use btu_core::run::cell::ActivityName;
+use btu_core::run::cell::Cell;
 use btu_core::sample::ActivitySample;
 use btu_core::sample::Flag;
 use btu_core::sample::HostSample;

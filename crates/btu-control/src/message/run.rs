@@ -1,9 +1,9 @@
 //! One run of a cell, as conductor and agent speak of it.
 
-use btu_core::calls::Calls;
-use btu_core::cell::Direction;
-use btu_core::cell::Role;
 use btu_core::placement::Placement;
+use btu_core::role::Role;
+use btu_core::run::calls::Calls;
+use btu_core::run::cell::Direction;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use serde::Deserialize;

@@ -1,7 +1,7 @@
 //! A test as a whole: which run of it something is, who signs what of it, and who runs it for whom.
 
-use btu_core::cell::Role;
 use btu_core::manifest::RunLabel;
+use btu_core::role::Role;
 use btu_core::units::BitRate;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;

@@ -34,12 +34,12 @@ use btu_control::message::Signing;
 use btu_control::message::Which;
 use btu_control::policy::Policy;
 use btu_control::secret::Hex32;
-use btu_core::calls::Calls;
-use btu_core::cell::Direction;
-use btu_core::cell::Role;
 use btu_core::manifest::RunLabel;
 use btu_core::manifest::Statement;
 use btu_core::placement::Placement;
+use btu_core::role::Role;
+use btu_core::run::calls::Calls;
+use btu_core::run::cell::Direction;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 

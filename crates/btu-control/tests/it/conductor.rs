@@ -11,13 +11,13 @@ use btu_control::TimeLeft;
 use btu_control::Watcher;
 use btu_control::When;
 use btu_control::drive;
-use btu_core::cell::Case;
 use btu_core::disclosure::Disclosure;
 use btu_core::journal::Record;
-use btu_core::plan::Captured;
-use btu_core::plan::Choices;
-use btu_core::plan::Plan;
-use btu_core::plan::Vocabulary;
+use btu_core::run::cell::Case;
+use btu_core::run::plan::Captured;
+use btu_core::run::plan::Choices;
+use btu_core::run::plan::Plan;
+use btu_core::run::plan::Vocabulary;
 use btu_core::sample::Outcome;
 use btu_core::units::Nanos;
 

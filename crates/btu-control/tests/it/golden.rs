@@ -7,9 +7,9 @@ use btu_control::Watcher;
 use btu_control::drive;
 use btu_core::disclosure::Disclosure;
 use btu_core::journal::Record;
-use btu_core::plan::Choices;
-use btu_core::plan::Plan;
-use btu_core::plan::Vocabulary;
+use btu_core::run::plan::Choices;
+use btu_core::run::plan::Plan;
+use btu_core::run::plan::Vocabulary;
 
 use crate::simulated::Simulated;
 use crate::simulated::disturb;

@@ -21,7 +21,7 @@ use btu_control::message::Reservation;
 use btu_control::message::TestOrder;
 use btu_control::policy::NO_TEST;
 use btu_control::policy::Policy;
-use btu_core::cell::Role;
+use btu_core::role::Role;
 use btu_core::units::BitRate;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;

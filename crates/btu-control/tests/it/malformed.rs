@@ -22,7 +22,7 @@ use btu_control::message::Signing;
 use btu_control::message::Which;
 use btu_control::policy::Policy;
 use btu_control::secret::Hex32;
-use btu_core::cell::Role;
+use btu_core::role::Role;
 use btu_core::sample::CapturePoint;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;

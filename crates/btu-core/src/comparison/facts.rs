@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::analysis::handshakes;
 use crate::disclosure::Disclosure;
 use crate::disclosure::Fact;
 use crate::journal::Journal;
+use crate::run::analysis::handshakes;
 
 /// A fact that is not the same in both.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,8 +84,8 @@ fn text(fact: &Fact) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::synthetic;
     use crate::journal::Record;
+    use crate::run::analysis::synthetic;
     use crate::sample::Negotiated;
 
     fn disclosure(facts: &[(&str, &str, &str)]) -> Disclosure {

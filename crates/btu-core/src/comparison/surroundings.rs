@@ -3,14 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use crate::analysis::Analysis;
-use crate::anomaly::FOREIGN_CPU_PERCENT;
-use crate::anomaly::STOLEN_PERCENT;
-use crate::anomaly::THROTTLED_PERCENT;
-use crate::cell::Cell;
 use crate::disclosure::Disclosure;
 use crate::journal::Journal;
 use crate::journal::Record;
+use crate::run::analysis::Analysis;
+use crate::run::anomaly::FOREIGN_CPU_PERCENT;
+use crate::run::anomaly::STOLEN_PERCENT;
+use crate::run::anomaly::THROTTLED_PERCENT;
+use crate::run::cell::Cell;
 use crate::sample::HostSample;
 use crate::stats::geometric_mean;
 use crate::tcp::float;
@@ -177,9 +177,9 @@ fn share(hosts: &[&HostSample], part: fn(&HostSample) -> Option<Nanos>) -> Optio
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::analyse;
-    use crate::analysis::synthetic;
     use crate::disclosure::Fact;
+    use crate::run::analysis::analyse;
+    use crate::run::analysis::synthetic;
 
     /// Two passes whose host is as `tell` makes it; of the first run there is an invalid attempt with a host of its own.
     fn result(tell: impl Fn(&mut HostSample)) -> Journal {

@@ -6,9 +6,9 @@ use rand_distr::Distribution;
 use rand_distr::Normal;
 
 use super::*;
-use crate::analysis::analyse;
-use crate::analysis::synthetic;
 use crate::journal::Record;
+use crate::run::analysis::analyse;
+use crate::run::analysis::synthetic;
 
 /// Four passes at `mbps` (telnet a tenth of it), the activity at half its rate alone.
 fn analysis(mbps: u64, passes: u32) -> Analysis {

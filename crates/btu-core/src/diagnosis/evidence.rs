@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::Confidence;
 use super::Figure;
 use super::Repeat;
-use crate::cell::Role;
+use crate::role::Role;
 use crate::sample::CaptureSample;
 use crate::sample::ConnectionSample;
 use crate::sample::CounterDelta;

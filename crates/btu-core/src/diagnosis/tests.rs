@@ -12,7 +12,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha12Rng;
 
 use super::*;
-use crate::cell::Role;
+use crate::role::Role;
 use crate::sample::CounterDelta;
 use crate::tcp::analyse;
 use crate::tcp::simulated::Model;

@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde::Serialize;
 
-use crate::cell::Role;
 use crate::journal::AloneSample;
 use crate::journal::Record;
+use crate::role::Role;
 use crate::sample::ActivitySample;
 use crate::sample::CellSample;
 use crate::sample::DirectionSample;
@@ -190,7 +190,7 @@ fn add(hasher: &mut blake3::Hasher, part: &impl Serialize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::synthetic;
+    use crate::run::analysis::synthetic;
 
     fn records(mbps: u64) -> Vec<Record> {
         let plan = synthetic::plan(1);

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use crate::cell::ActivityName;
-use crate::cell::Cell;
 use crate::disclosure::Fact;
 use crate::disclosure::HostFacts;
 use crate::journal::Journal;
 use crate::journal::Record;
-use crate::plan::ActivityPlan;
-use crate::plan::Amount;
-use crate::plan::Plan;
+use crate::run::cell::ActivityName;
+use crate::run::cell::Cell;
+use crate::run::plan::ActivityPlan;
+use crate::run::plan::Amount;
+use crate::run::plan::Plan;
 use crate::words::several;
 
 /// Under what rules a result was measured: names and values, in the order in which they are told.
@@ -125,7 +125,8 @@ fn cell_of(record: &Record) -> Option<String> {
 }
 
 fn applications(plan: &Plan) -> String {
-    let of = |y: &crate::cell::Application| format!("{} {} B", y.name, y.message_bytes.count());
+    let of =
+        |y: &crate::run::cell::Application| format!("{} {} B", y.name, y.message_bytes.count());
     plan.applications.iter().map(of).collect::<Vec<_>>().join(", ")
 }
 
@@ -208,9 +209,9 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::analysis::synthetic;
-    use crate::plan::Elements;
-    use crate::plan::TestbedClass;
+    use crate::run::analysis::synthetic;
+    use crate::run::plan::Elements;
+    use crate::run::plan::TestbedClass;
 
     #[test]
     fn equal_settings_have_no_difference_and_others_name_theirs() {

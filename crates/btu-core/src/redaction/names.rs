@@ -5,9 +5,9 @@ use std::net::IpAddr;
 use super::is_alias;
 use super::places;
 use super::scan::is_end;
-use crate::cell::Role;
 use crate::disclosure::Disclosure;
 use crate::disclosure::Fact;
+use crate::role::Role;
 
 /// Names that a disclosure gives hosts, in every form in which texts hold them.
 #[derive(Clone, Debug, Default)]

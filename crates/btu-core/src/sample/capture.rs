@@ -7,7 +7,7 @@ use super::CellSample;
 use super::CounterDelta;
 use super::Flag;
 use super::HostSample;
-use crate::cell::Role;
+use crate::role::Role;
 
 /// One run of one cell beside the score. Its pass is 0.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -68,7 +68,7 @@ pub enum CaptureSource {
 
 impl CaptureFile {
     /// Where the packets of a cell go: one file of this name in the folder of captures.
-    pub fn path_of(cell: &crate::cell::Cell) -> String {
+    pub fn path_of(cell: &crate::run::cell::Cell) -> String {
         let (case, application) = (cell.case, plain(&cell.application.name));
         format!("{}/{case}-{application}-{}.pcapng", Self::FOLDER, cell.activity)
     }
@@ -110,10 +110,10 @@ fn plain(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::ActivityName;
-    use crate::cell::Application;
-    use crate::cell::Case;
-    use crate::cell::Cell;
+    use crate::run::cell::ActivityName;
+    use crate::run::cell::Application;
+    use crate::run::cell::Case;
+    use crate::run::cell::Cell;
     use crate::units::Bytes;
 
     #[test]

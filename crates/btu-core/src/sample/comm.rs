@@ -3,10 +3,10 @@
 use serde::Deserialize;
 use serde::Serialize;
 
-use crate::calls::MessageFile;
-use crate::calls::WriteCall;
-use crate::cell::Direction;
-use crate::cell::Role;
+use crate::role::Role;
+use crate::run::calls::MessageFile;
+use crate::run::calls::WriteCall;
+use crate::run::cell::Direction;
 use crate::units::Bytes;
 use crate::units::Nanos;
 

@@ -5,7 +5,7 @@ use rand_chacha::ChaCha12Rng;
 
 use super::count;
 use super::interval::Interval;
-use crate::schedule::shuffle;
+use crate::run::schedule::shuffle;
 
 /// Spearman's rho: the correlation of the ranks, where equal values share the mean of theirs (Spearman,
 /// "The proof and measurement of association between two things", American Journal of Psychology 15,

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::trace::Arrived;
 use super::trace::Read;
-use crate::cell::Role;
+use crate::role::Role;
 use crate::units::Nanos;
 
 /// One reading of the other clock, between two of ours.

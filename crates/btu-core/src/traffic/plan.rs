@@ -18,7 +18,7 @@ use super::course::QOS;
 use super::form::read_toml;
 use super::scenario::Scenario;
 use super::settings::Vocabulary;
-use crate::cell::Role;
+use crate::role::Role;
 use crate::units::Bytes;
 use crate::units::Nanos;
 use crate::verb;

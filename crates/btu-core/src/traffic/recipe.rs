@@ -138,7 +138,7 @@ const MOST_BLOCKS_S: f64 = 5000.0;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::Role;
+    use crate::role::Role;
     use crate::traffic::plan::Study;
 
     #[test]

@@ -12,7 +12,7 @@ use super::plan::Plan;
 use super::probe::ProbeSample;
 use super::trace::Trace;
 use super::trace::float;
-use crate::cell::Role;
+use crate::role::Role;
 use crate::sample::DirectionSample;
 use crate::sample::Flag;
 use crate::sample::HostSample;

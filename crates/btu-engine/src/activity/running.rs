@@ -9,9 +9,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use btu_core::run::verdict::LONGEST_STANDSTILL;
 use btu_core::sample::ActivitySample;
 use btu_core::units::Nanos;
-use btu_core::verdict::LONGEST_STANDSTILL;
 use btu_sys::clock;
 use btu_sys::cpu;
 
@@ -323,7 +323,7 @@ const PATIENCE: Nanos = Nanos::from_millis(20);
 mod tests {
     use std::sync::mpsc;
 
-    use btu_core::cell::Role;
+    use btu_core::role::Role;
 
     use super::*;
 

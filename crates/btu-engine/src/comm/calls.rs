@@ -5,9 +5,9 @@
 use std::io;
 use std::os::fd::BorrowedFd;
 
-use btu_core::calls::MessageFile;
-use btu_core::calls::ReadCall;
-use btu_core::calls::WriteCall;
+use btu_core::run::calls::MessageFile;
+use btu_core::run::calls::ReadCall;
+use btu_core::run::calls::WriteCall;
 use btu_sys::socket;
 use btu_sys::socket::FiledMessage;
 use btu_sys::socket::Settings;

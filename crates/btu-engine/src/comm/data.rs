@@ -2,8 +2,8 @@
 
 use std::io;
 
-use btu_core::calls::ReadCall;
-use btu_core::calls::WriteCall;
+use btu_core::run::calls::ReadCall;
+use btu_core::run::calls::WriteCall;
 use btu_core::sample::Hold;
 use btu_core::units::Bytes;
 use btu_core::words::sentence;

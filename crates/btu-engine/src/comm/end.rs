@@ -6,10 +6,10 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Acquire;
 use std::sync::atomic::Ordering::Release;
 
-use btu_core::calls::MessageFile;
-use btu_core::calls::WriteCall;
-use btu_core::cell::Direction;
-use btu_core::cell::Role;
+use btu_core::role::Role;
+use btu_core::run::calls::MessageFile;
+use btu_core::run::calls::WriteCall;
+use btu_core::run::cell::Direction;
 use btu_core::sample::EndSample;
 use btu_core::sample::Hold;
 use btu_core::sample::SocketOptions;

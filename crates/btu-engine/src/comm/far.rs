@@ -202,8 +202,8 @@ mod tests {
     use std::io::ErrorKind;
     use std::net::TcpStream;
 
-    use btu_core::cell::Direction;
-    use btu_core::cell::Role;
+    use btu_core::role::Role;
+    use btu_core::run::cell::Direction;
     use btu_core::units::Nanos;
     use btu_sys::socket::Settings;
 

@@ -1,6 +1,6 @@
 //! The two sides of a run as one sample. A pure function of both reports.
 
-use btu_core::cell::Direction;
+use btu_core::run::cell::Direction;
 use btu_core::sample::CommSample;
 use btu_core::sample::ConnectionSample;
 use btu_core::sample::Outcome;

@@ -144,8 +144,8 @@ mod tests {
     use std::net::TcpListener;
     use std::thread;
 
-    use btu_core::cell::Direction;
-    use btu_core::cell::Role;
+    use btu_core::role::Role;
+    use btu_core::run::cell::Direction;
     use btu_core::units::Bytes;
     use btu_sys::socket::Settings;
 

@@ -1,7 +1,7 @@
 //! On which CPU of its place each data thread of COMM runs.
 
-use btu_core::cell::Role;
 use btu_core::placement::Placement;
+use btu_core::role::Role;
 use btu_core::sample::Hold;
 use btu_sys::cpu::CpuSet;
 
@@ -62,7 +62,7 @@ impl Pinning {
 
 #[cfg(test)]
 mod tests {
-    use btu_core::cell::Case;
+    use btu_core::run::cell::Case;
 
     use super::*;
 

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::thread::ScopedJoinHandle;
 
-use btu_core::cell::Role;
+use btu_core::role::Role;
 use btu_core::sample::SessionUse;
 use btu_core::units::Nanos;
 use btu_sys::cpu;

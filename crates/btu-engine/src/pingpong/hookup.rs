@@ -120,7 +120,7 @@ mod tests {
     use std::os::fd::AsFd;
     use std::thread;
 
-    use btu_core::cell::Role;
+    use btu_core::role::Role;
     use btu_sys::exchange::Call;
     use btu_sys::exchange::Framing;
 

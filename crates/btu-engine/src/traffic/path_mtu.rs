@@ -265,7 +265,7 @@ mod tests {
     /// Over the loopback, which takes more than the largest packet.
     #[test]
     fn a_path_that_carries_all_of_its_device_is_known_after_two_probes() {
-        let place = crate::place::Place::here(btu_core::cell::Role::Test);
+        let place = crate::place::Place::here(btu_core::role::Role::Test);
         for (address, base) in [("127.0.0.1", 1200), ("::1", 1280)] {
             let address: std::net::IpAddr = address.parse().unwrap();
             // Some hosts have no IPv6.

@@ -7,8 +7,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
-use btu_core::cell::Case;
-use btu_core::cell::Role;
+use btu_core::role::Role;
+use btu_core::run::cell::Case;
 use btu_core::sample::ActivitySample;
 use btu_core::sample::Outcome;
 use btu_core::units::Bytes;

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use btu_core::cell::Role;
 use btu_core::pingpong::chasm::Answer;
 use btu_core::pingpong::chasm::Probe;
 use btu_core::pingpong::chasm::Purpose;
 use btu_core::pingpong::chasm::Request;
 use btu_core::pingpong::configuration::Configuration;
 use btu_core::pingpong::configuration::Writes;
+use btu_core::role::Role;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::pingpong::Session;

@@ -1,10 +1,10 @@
 //! COMM over loopback: every case, the proof of delivery, and every way in which a run can go wrong.
 
-use btu_core::calls::Calls;
-use btu_core::calls::ReadCall;
-use btu_core::calls::WriteCall;
-use btu_core::cell::Case;
-use btu_core::cell::Direction;
+use btu_core::run::calls::Calls;
+use btu_core::run::calls::ReadCall;
+use btu_core::run::calls::WriteCall;
+use btu_core::run::cell::Case;
+use btu_core::run::cell::Direction;
 use btu_core::sample::CommSample;
 use btu_core::sample::EndSample;
 use btu_core::sample::Hold;

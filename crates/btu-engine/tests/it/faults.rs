@@ -11,11 +11,11 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc;
 use std::thread;
 
-use btu_core::calls::Calls;
-use btu_core::calls::ReadCall;
-use btu_core::cell::Case;
-use btu_core::cell::Direction;
-use btu_core::cell::Role;
+use btu_core::role::Role;
+use btu_core::run::calls::Calls;
+use btu_core::run::calls::ReadCall;
+use btu_core::run::cell::Case;
+use btu_core::run::cell::Direction;
 use btu_core::sample::Outcome;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;

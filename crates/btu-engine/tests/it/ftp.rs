@@ -13,7 +13,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 use std::time::Instant;
 
-use btu_core::cell::Role;
+use btu_core::role::Role;
 use btu_core::units::Bytes;
 use btu_engine::Place;
 use btu_engine::file::FILE_PROTOCOLS;

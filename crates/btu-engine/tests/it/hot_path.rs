@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 use std::thread;
 
-use btu_core::cell::Case;
+use btu_core::run::cell::Case;
 use btu_engine::comm::Amount;
 use btu_engine::comm::Preamble;
 use btu_engine::comm::Seat;

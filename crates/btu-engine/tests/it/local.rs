@@ -4,8 +4,8 @@ use std::net::IpAddr;
 use std::net::Ipv4Addr;
 use std::net::SocketAddr;
 
-use btu_core::cell::Case;
-use btu_core::cell::Role;
+use btu_core::role::Role;
+use btu_core::run::cell::Case;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::Party;

@@ -9,9 +9,9 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::thread::JoinHandle;
 
-use btu_core::cell::Case;
-use btu_core::cell::Direction;
-use btu_core::cell::Role;
+use btu_core::role::Role;
+use btu_core::run::cell::Case;
+use btu_core::run::cell::Direction;
 use btu_core::sample::Outcome;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;

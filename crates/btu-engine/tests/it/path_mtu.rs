@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use btu_core::cell::Role;
+use btu_core::role::Role;
 use btu_core::traffic::probe::PathMtuFigures;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;

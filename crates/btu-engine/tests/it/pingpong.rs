@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use btu_core::cell::Role;
 use btu_core::pingpong::configuration::Cache;
 use btu_core::pingpong::configuration::Configuration;
 use btu_core::pingpong::configuration::Mode;
@@ -17,6 +16,7 @@ use btu_core::pingpong::sample::Fault;
 use btu_core::pingpong::sample::VisitSample;
 use btu_core::pingpong::schedule::Limit;
 use btu_core::pingpong::schedule::Visit;
+use btu_core::role::Role;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::EngineError;

@@ -1,12 +1,12 @@
 //! A ping-pong whose far end belongs to another host, asked for word by word: the same visits, the
 //! same faults, and nothing believed that the other host says.
 
-use btu_core::cell::Role;
 use btu_core::pingpong::configuration::Configuration;
 use btu_core::pingpong::configuration::Mode;
 use btu_core::pingpong::configuration::Placement;
 use btu_core::pingpong::sample::Ended;
 use btu_core::pingpong::sample::Fault;
+use btu_core::role::Role;
 use btu_core::units::BitRate;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use btu_core::cell::Role;
+use btu_core::role::Role;
 use btu_core::units::Nanos;
 use btu_engine::Place;
 use btu_engine::prober::Path;

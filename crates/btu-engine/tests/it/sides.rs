@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
-use btu_core::cell::Role;
+use btu_core::role::Role;
 use btu_core::sample::Outcome;
 use btu_core::traffic::Drain;
 use btu_core::traffic::analysis::figures::Figures;

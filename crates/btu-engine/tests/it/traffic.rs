@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-use btu_core::cell::Role;
+use btu_core::role::Role;
 use btu_core::sample::Outcome;
 use btu_core::traffic::Action;
 use btu_core::traffic::Closed;

@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use btu_core::cell::Role;
+use btu_core::role::Role;
 use btu_core::sample::Outcome;
 use btu_core::traffic::Drain;
 use btu_core::traffic::analysis::figures::Figures;

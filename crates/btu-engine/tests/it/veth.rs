@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use btu_core::cell::Role;
+use btu_core::role::Role;
 use btu_engine::Party;
 use btu_engine::Place;
 use btu_sys::namespace::NetNs;

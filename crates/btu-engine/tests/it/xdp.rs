@@ -149,7 +149,7 @@ fn the_loopback_is_refused_with_the_reason() {
     if let Some(reason) = lacking() {
         skip!("{reason}");
     }
-    let here = [btu_core::cell::Role::Test, btu_core::cell::Role::Active];
+    let here = [btu_core::role::Role::Test, btu_core::role::Role::Active];
     let fault = Session::open(&opening(&here.map(crate::pingpong::party))).unwrap_err();
     assert!(fault.sentence().starts_with("the loopback has one queue"), "{fault}");
 }

@@ -1,6 +1,6 @@
 //! The time-sequence chart of each connection that is shown.
 
-use btu_core::analysis::CongestionWindow;
+use btu_core::run::analysis::CongestionWindow;
 use btu_core::tcp::Detail;
 use btu_core::tcp::Outline;
 use btu_core::tcp::Pause;

@@ -1,11 +1,11 @@
 //! One row per run, every attempt included, for spreadsheets and statistics programs.
 
-use btu_core::analysis::Analysis;
-use btu_core::analysis::ScoredRun;
-use btu_core::anomaly::disturbance;
 use btu_core::journal::AloneSample;
 use btu_core::journal::Journal;
 use btu_core::journal::Record;
+use btu_core::run::analysis::Analysis;
+use btu_core::run::analysis::ScoredRun;
+use btu_core::run::anomaly::disturbance;
 use btu_core::sample::ActivitySample;
 use btu_core::sample::CellSample;
 use btu_core::sample::CommSample;

@@ -1,7 +1,5 @@
 //! From results to their ranking.
 
-use btu_core::analysis::Analysis;
-use btu_core::analysis::ApplicationScore;
 use btu_core::journal::Journal;
 use btu_core::ranking::Correlation;
 use btu_core::ranking::Mark;
@@ -10,6 +8,8 @@ use btu_core::ranking::Setting;
 use btu_core::ranking::Standing;
 use btu_core::ranking::correlation;
 use btu_core::ranking::places;
+use btu_core::run::analysis::Analysis;
+use btu_core::run::analysis::ApplicationScore;
 
 use super::ClassFigures;
 use super::CorrelationResult;

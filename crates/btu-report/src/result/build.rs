@@ -1,10 +1,10 @@
 //! From a journal and its analysis to `result.json`.
 
-use btu_core::analysis::Analysis;
-use btu_core::analysis::ApplicationScore;
-use btu_core::analysis::Estimate;
 use btu_core::journal::EventRecord;
 use btu_core::journal::Journal;
+use btu_core::run::analysis::Analysis;
+use btu_core::run::analysis::ApplicationScore;
+use btu_core::run::analysis::Estimate;
 
 use super::ApplicationResult;
 use super::BesideIdle;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use btu_core::analysis::AloneRun;
-use btu_core::analysis::Analysis;
-use btu_core::analysis::CellSummary;
-use btu_core::analysis::ScoredRun;
-use btu_core::cell::Cell;
+use btu_core::run::analysis::AloneRun;
+use btu_core::run::analysis::Analysis;
+use btu_core::run::analysis::CellSummary;
+use btu_core::run::analysis::ScoredRun;
+use btu_core::run::cell::Cell;
 use btu_core::sample::Flag;
 use btu_core::stats::geometric_mean;
 use btu_core::words::several;

@@ -1,7 +1,7 @@
 //! Level 4: what is abnormal, cell by cell, each with the sentence that says why.
 
-use btu_core::analysis::Analysis;
-use btu_core::analysis::CellSummary;
+use btu_core::run::analysis::Analysis;
+use btu_core::run::analysis::CellSummary;
 
 use super::Run;
 use super::Section;

@@ -1,8 +1,8 @@
 //! Level 2: score and penalty of each application class (maly1996, Figures 2 and 3).
 
-use btu_core::analysis::Analysis;
-use btu_core::analysis::ApplicationScore;
-use btu_core::analysis::Estimate;
+use btu_core::run::analysis::Analysis;
+use btu_core::run::analysis::ApplicationScore;
+use btu_core::run::analysis::Estimate;
 
 use super::Run;
 use super::Section;
@@ -178,7 +178,7 @@ const ONE_PERCENT: f64 = 1.0;
 /// All figures of level 2 in one table.
 fn table(analysis: &Analysis) -> Table {
     let all = ApplicationScore {
-        application: btu_core::cell::Application {
+        application: btu_core::run::cell::Application {
             name: "all".to_owned(),
             message_bytes: btu_core::units::Bytes::ZERO,
         },

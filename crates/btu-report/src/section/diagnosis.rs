@@ -3,13 +3,13 @@
 mod evidence;
 pub(super) mod omitted;
 
-use btu_core::analysis::Analysis;
-use btu_core::analysis::Carried;
-use btu_core::analysis::Followed;
-use btu_core::analysis::SecondRun;
-use btu_core::cell::Direction;
 use btu_core::diagnosis::Diagnosis;
 use btu_core::diagnosis::Worked;
+use btu_core::run::analysis::Analysis;
+use btu_core::run::analysis::Carried;
+use btu_core::run::analysis::Followed;
+use btu_core::run::analysis::SecondRun;
+use btu_core::run::cell::Direction;
 use btu_core::tcp::Detail;
 use btu_core::words::several;
 

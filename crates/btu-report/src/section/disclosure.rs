@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use btu_core::analysis::handshakes;
 use btu_core::disclosure::Disclosure;
 use btu_core::disclosure::Fact;
 use btu_core::disclosure::HostFacts;
-use btu_core::plan::LinkPlan;
+use btu_core::run::analysis::handshakes;
+use btu_core::run::plan::LinkPlan;
 use serde_json::Value;
 
 use super::Run;
@@ -175,7 +175,7 @@ fn plain(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use btu_core::plan::Elements;
+    use btu_core::run::plan::Elements;
 
     use super::*;
 

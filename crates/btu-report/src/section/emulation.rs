@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
-use btu_core::cell::Case;
 use btu_core::journal::Journal;
 use btu_core::journal::Record;
-use btu_core::plan::Plan;
+use btu_core::run::cell::Case;
+use btu_core::run::plan::Plan;
 use btu_core::sample::DirectionSample;
 use btu_core::sample::VerificationSample;
 use btu_core::stats::median;

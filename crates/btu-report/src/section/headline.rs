@@ -1,11 +1,11 @@
 //! Level 1: one score, one penalty, and what a reader must know beside them.
 
-use btu_core::analysis::Analysis;
-use btu_core::analysis::Estimate;
 use btu_core::journal::EventRecord;
 use btu_core::journal::Journal;
 use btu_core::journal::Record;
-use btu_core::plan::TestbedClass;
+use btu_core::run::analysis::Analysis;
+use btu_core::run::analysis::Estimate;
+use btu_core::run::plan::TestbedClass;
 use btu_core::words::several;
 
 use super::Run;

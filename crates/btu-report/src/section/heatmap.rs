@@ -1,7 +1,7 @@
 //! Level 3 at a glance: goodput and slowdown of every cell as colours.
 
-use btu_core::analysis::CellSummary;
-use btu_core::cell::ActivityName;
+use btu_core::run::analysis::CellSummary;
+use btu_core::run::cell::ActivityName;
 
 use super::Run;
 use super::Section;

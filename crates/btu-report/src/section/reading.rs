@@ -4,12 +4,12 @@ mod calls;
 
 use std::collections::BTreeMap;
 
-use btu_core::analysis::Analysis;
-use btu_core::analysis::INCOMPLETE_PASS;
-use btu_core::anomaly::RULES;
 use btu_core::placement::Placement;
-use btu_core::plan::Plan;
-use btu_core::plan::Work;
+use btu_core::run::analysis::Analysis;
+use btu_core::run::analysis::INCOMPLETE_PASS;
+use btu_core::run::anomaly::RULES;
+use btu_core::run::plan::Plan;
+use btu_core::run::plan::Work;
 use btu_core::sample::Flag;
 use btu_core::words::several;
 
@@ -202,8 +202,8 @@ const WORDS: &[(&str, &str)] = &[
 mod tests {
     use std::collections::BTreeSet;
 
-    use btu_core::plan::Choices;
-    use btu_core::plan::Vocabulary;
+    use btu_core::run::plan::Choices;
+    use btu_core::run::plan::Vocabulary;
 
     use super::*;
 

@@ -1,9 +1,9 @@
 //! How a stranger repeats the run: the plan as it was run, and the command.
 
-use btu_core::cell::Case;
-use btu_core::cell::Role;
 use btu_core::journal::Journal;
 use btu_core::journal::file;
+use btu_core::role::Role;
+use btu_core::run::cell::Case;
 use btu_core::words::shell_word;
 use serde_json::Value;
 

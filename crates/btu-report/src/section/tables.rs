@@ -1,12 +1,12 @@
 //! Level 3: every cell, one table per activity, with the means below (maly1996, eq. 5 and 9).
 
-use btu_core::analysis::Analysis;
-use btu_core::analysis::CellSummary;
-use btu_core::analysis::REFERENCE_AMOUNT;
-use btu_core::anomaly::FASTER_LOADED;
-use btu_core::cell::ActivityName;
-use btu_core::cell::Application;
-use btu_core::cell::Case;
+use btu_core::run::analysis::Analysis;
+use btu_core::run::analysis::CellSummary;
+use btu_core::run::analysis::REFERENCE_AMOUNT;
+use btu_core::run::anomaly::FASTER_LOADED;
+use btu_core::run::cell::ActivityName;
+use btu_core::run::cell::Application;
+use btu_core::run::cell::Case;
 use btu_core::stats::arithmetic_mean;
 use btu_core::stats::geometric_mean;
 use btu_core::stats::harmonic_mean;

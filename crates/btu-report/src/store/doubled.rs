@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use btu_core::journal::Record;
 use btu_core::journal::file;
+use btu_core::run::schedule::Step;
 use btu_core::sample::Flag;
-use btu_core::schedule::Step;
 
 /// One warning for each of them.
 pub(super) fn warnings(records: &[Record]) -> Vec<Flag> {

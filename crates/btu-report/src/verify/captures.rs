@@ -1,9 +1,9 @@
 //! Files of captured packets that are not as the journal says, and extracts that do not say what these do.
 
-use btu_core::analysis::RunAgain;
 use btu_core::journal::Journal;
 use btu_core::journal::Record;
 use btu_core::manifest;
+use btu_core::run::analysis::RunAgain;
 use btu_core::sample::CaptureSample;
 use btu_core::words::several;
 

@@ -1,11 +1,11 @@
 //! Every figure of `result.json` again, from the samples.
 
-use btu_core::analysis::Analysis;
-use btu_core::analysis::analyse;
 use btu_core::journal::Journal;
 use btu_core::journal::Record;
 use btu_core::journal::file::REPORT;
 use btu_core::journal::file::RESULT;
+use btu_core::run::analysis::Analysis;
+use btu_core::run::analysis::analyse;
 use btu_core::sample::Flag;
 use serde_json::Value;
 

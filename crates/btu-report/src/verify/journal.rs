@@ -4,19 +4,19 @@
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
-use btu_core::anomaly::disturbance;
-use btu_core::cell::Direction;
-use btu_core::cell::Role;
 use btu_core::journal::AloneSample;
 use btu_core::journal::Journal;
 use btu_core::journal::Record;
 use btu_core::journal::file;
-use btu_core::plan::Plan;
+use btu_core::role::Role;
+use btu_core::run::anomaly::disturbance;
+use btu_core::run::cell::Direction;
+use btu_core::run::plan::Plan;
+use btu_core::run::schedule::Slot;
+use btu_core::run::schedule::Step;
 use btu_core::sample::CellSample;
 use btu_core::sample::ConnectionSample;
 use btu_core::sample::HostSample;
-use btu_core::schedule::Slot;
-use btu_core::schedule::Step;
 use btu_core::units::BitRate;
 use btu_core::units::Bytes;
 use btu_core::words::several;

@@ -1,6 +1,5 @@
 //! Who stands for a result, and whether they really do.
 
-use btu_core::cell::Role;
 use btu_core::journal::Journal;
 use btu_core::journal::file::HOSTS;
 use btu_core::manifest::Covers;
@@ -9,6 +8,7 @@ use btu_core::manifest::Signature;
 use btu_core::manifest::Statement;
 use btu_core::manifest::accounts;
 use btu_core::manifest::unhex;
+use btu_core::role::Role;
 use serde::Serialize;
 use serde_json::Value;
 

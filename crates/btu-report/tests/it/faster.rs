@@ -1,9 +1,9 @@
 //! Level 3: loaded cells that carry more than the same cells idle.
 
-use btu_core::analysis::analyse;
-use btu_core::cell::Case;
 use btu_core::journal::Journal;
 use btu_core::journal::Record;
+use btu_core::run::analysis::analyse;
+use btu_core::run::cell::Case;
 use btu_core::units::Nanos;
 use btu_report::compose;
 use btu_report::render;

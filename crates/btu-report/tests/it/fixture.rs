@@ -1,19 +1,19 @@
 //! A result that was never measured: three passes of the full matrix, by formula.
 
-use btu_core::cell::ActivityName;
-use btu_core::cell::Application;
-use btu_core::cell::Case;
-use btu_core::cell::Cell;
-use btu_core::cell::Impairment;
 use btu_core::disclosure::Disclosure;
 use btu_core::disclosure::Fact;
 use btu_core::journal::AloneSample;
 use btu_core::journal::EventRecord;
 use btu_core::journal::Journal;
 use btu_core::journal::Record;
-use btu_core::plan::Choices;
-use btu_core::plan::Plan;
-use btu_core::plan::Vocabulary;
+use btu_core::run::cell::ActivityName;
+use btu_core::run::cell::Application;
+use btu_core::run::cell::Case;
+use btu_core::run::cell::Cell;
+use btu_core::run::cell::Impairment;
+use btu_core::run::plan::Choices;
+use btu_core::run::plan::Plan;
+use btu_core::run::plan::Vocabulary;
 use btu_core::sample::ActivitySample;
 use btu_core::sample::CaptureFile;
 use btu_core::sample::CapturePoint;
@@ -209,7 +209,7 @@ fn comm(cell: &Cell, bytes: Bytes, seconds: f64) -> CommSample {
         messages: share.count() / cell.application.message_bytes.count(),
         elapsed_ns: elapsed,
         receiver_elapsed_ns: elapsed,
-        sender: end(btu_core::cell::Role::Test, cell),
+        sender: end(btu_core::role::Role::Test, cell),
         receiver: end(flow.peer, cell),
         proof_failures: Vec::new(),
         longest_pause_ns: Some(Nanos::from_millis(2)),
@@ -226,13 +226,13 @@ const NEGOTIATED: Negotiated = Negotiated {
     wscale_rcv_bits: 10,
 };
 
-fn end(role: btu_core::cell::Role, cell: &Cell) -> EndSample {
+fn end(role: btu_core::role::Role, cell: &Cell) -> EndSample {
     let retransmitted = if cell.case.impairment() == Impairment::Drop { 4 } else { 0 };
     EndSample {
         role,
         calls: 1000,
         call_bytes: cell.application.message_bytes,
-        write_call: btu_core::calls::WriteCall::Plain,
+        write_call: btu_core::run::calls::WriteCall::Plain,
         message_file: None,
         stood_still_ns: Nanos::ZERO,
         cpu_ns: Some(Nanos::from_millis(80)),

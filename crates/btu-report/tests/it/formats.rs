@@ -1,14 +1,14 @@
 //! One journal in every format.
 
-use btu_core::analysis::analyse;
-use btu_core::cell::Case;
 use btu_core::disclosure::Fact;
 use btu_core::journal::EventRecord;
 use btu_core::journal::Journal;
 use btu_core::journal::Record;
-use btu_core::plan::Elements;
-use btu_core::plan::TestbedClass;
-use btu_core::plan::Work;
+use btu_core::run::analysis::analyse;
+use btu_core::run::cell::Case;
+use btu_core::run::plan::Elements;
+use btu_core::run::plan::TestbedClass;
+use btu_core::run::plan::Work;
 use btu_core::sample::CellSample;
 use btu_core::sample::Outcome;
 use btu_report::FORMATS;

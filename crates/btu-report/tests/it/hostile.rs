@@ -2,14 +2,14 @@
 
 use std::sync::OnceLock;
 
-use btu_core::analysis::Analysis;
-use btu_core::analysis::analyse;
-use btu_core::analysis::second_runs;
-use btu_core::cell::ActivityName;
 use btu_core::disclosure::Fact;
 use btu_core::journal::EventRecord;
 use btu_core::journal::Journal;
 use btu_core::journal::Record;
+use btu_core::run::analysis::Analysis;
+use btu_core::run::analysis::analyse;
+use btu_core::run::analysis::second_runs;
+use btu_core::run::cell::ActivityName;
 use btu_core::sample::Flag;
 use btu_report::compose;
 use btu_report::render;

@@ -1,7 +1,7 @@
 //! A result through an emulated line: what is more than the line has was not measured.
 
 use btu_core::journal::Record;
-use btu_core::plan::Elements;
+use btu_core::run::plan::Elements;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_report::Verification;

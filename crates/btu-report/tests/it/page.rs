@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
-use btu_core::analysis::analyse;
 use btu_core::journal::Journal;
 use btu_core::journal::Record;
+use btu_core::run::analysis::analyse;
 use btu_report::compose;
 use btu_report::render;
 

@@ -1,7 +1,7 @@
 //! The ranking of the paper in every format, and rankings of the fixture.
 
-use btu_core::analysis::analyse;
 use btu_core::ranking::Setting;
+use btu_core::run::analysis::analyse;
 use btu_report::Candidate;
 use btu_report::FORMATS;
 use btu_report::MarkResult;

@@ -1,10 +1,10 @@
 //! `result.json` against its published schema.
 
-use btu_core::analysis::analyse;
 use btu_core::disclosure::Disclosure;
 use btu_core::journal::Journal;
 use btu_core::journal::Record;
-use btu_core::score::score_table;
+use btu_core::run::analysis::analyse;
+use btu_core::run::score::score_table;
 use btu_report::PINGPONG_SCHEMA_VERSION;
 use btu_report::SCHEMA_VERSION;
 use btu_report::TRAFFIC_SCHEMA_VERSION;
@@ -33,7 +33,7 @@ fn the_published_schema_is_the_generated_one() {
 /// rule beside it (`result/version.rs`), and the count here.
 #[test]
 fn added_rules_raise_the_minor_version() {
-    assert_eq!((SCHEMA_VERSION, btu_core::anomaly::RULES.len()), ("1.8.0", 23));
+    assert_eq!((SCHEMA_VERSION, btu_core::run::anomaly::RULES.len()), ("1.8.0", 23));
 }
 
 /// A reader asks `schema_version` which keys there are: whoever adds one raises the minor version and

@@ -1,16 +1,16 @@
 //! Level 4: second runs with their packets, captures that end early or have holes, cells without one.
 
-use btu_core::analysis::Analysis;
-use btu_core::analysis::SecondRun;
-use btu_core::analysis::analyse;
-use btu_core::analysis::second_runs;
 use btu_core::capture::Interface;
 use btu_core::capture::LinkType;
 use btu_core::capture::PcapNg;
 use btu_core::diagnosis::Confidence;
 use btu_core::journal::Journal;
 use btu_core::journal::Record;
-use btu_core::plan::Captured;
+use btu_core::run::analysis::Analysis;
+use btu_core::run::analysis::SecondRun;
+use btu_core::run::analysis::analyse;
+use btu_core::run::analysis::second_runs;
+use btu_core::run::plan::Captured;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_report::FORMATS;

@@ -1,6 +1,6 @@
 //! Slowdowns of messages by their size, in the result and in the report.
 
-use btu_core::cell::Role;
+use btu_core::role::Role;
 use btu_core::traffic::analysis::slowdown::Slowdown;
 use btu_core::traffic::plan::Study;
 use btu_core::traffic::sample::Line;

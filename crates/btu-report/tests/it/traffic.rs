@@ -1,8 +1,8 @@
 //! Traffic in every format: its page, its text, its result against the published schema.
 
-use btu_core::cell::Role;
 use btu_core::disclosure::Disclosure;
 use btu_core::journal::EventRecord;
+use btu_core::role::Role;
 use btu_core::sample::Flag;
 use btu_core::sample::HostSample;
 use btu_core::sample::Outcome;

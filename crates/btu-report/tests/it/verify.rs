@@ -3,8 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use btu_core::analysis::analyse;
-use btu_core::cell::Role;
 use btu_core::disclosure::Fact;
 use btu_core::journal::EventRecord;
 use btu_core::journal::Journal;
@@ -17,9 +15,11 @@ use btu_core::manifest::Statement;
 use btu_core::manifest::hash;
 use btu_core::manifest::hex;
 use btu_core::manifest::signatures_json;
+use btu_core::role::Role;
+use btu_core::run::analysis::analyse;
+use btu_core::run::schedule::Step;
 use btu_core::sample::CellSample;
 use btu_core::sample::Outcome;
-use btu_core::schedule::Step;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_report::Claim;

@@ -1,8 +1,8 @@
 //! Asked against measured: what counts as a mismatch, as pure functions.
 
-use btu_core::cell::Direction;
 use btu_core::link::Pattern;
-use btu_core::plan::Elements;
+use btu_core::run::cell::Direction;
+use btu_core::run::plan::Elements;
 use btu_core::sample::DirectionSample;
 use btu_core::sample::Quantiles;
 use btu_core::sample::VerificationSample;

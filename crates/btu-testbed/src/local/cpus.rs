@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use btu_core::cell::Role;
 use btu_core::disclosure::Fact;
+use btu_core::role::Role;
 use btu_sys::cpu::CpuSet;
 
 /// CPUs of the test host, of both black boxes together, and of the emulator.

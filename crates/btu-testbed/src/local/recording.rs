@@ -1,6 +1,6 @@
 //! The packets of a run on the local testbed, by whatever carries them.
 
-use btu_core::cell::Role;
+use btu_core::role::Role;
 
 use super::LocalError;
 use super::LocalTestbed;

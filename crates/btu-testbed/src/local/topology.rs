@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
-use btu_core::cell::Role;
 use btu_core::disclosure::Fact;
+use btu_core::role::Role;
 use btu_sys::cpu::CpuSet;
 use btu_sys::namespace::NetNs;
 use btu_sys::netlink::Mac;

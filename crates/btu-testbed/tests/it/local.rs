@@ -3,9 +3,9 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use btu_core::cell::Role;
 use btu_core::link::ChainSpec;
 use btu_core::link::Reader;
+use btu_core::role::Role;
 use btu_sys::netlink::Netlink;
 use btu_testbed::capture::Capture;
 use btu_testbed::capture::End;

@@ -310,8 +310,8 @@ const LOCK: &str = ".lock";
 #[cfg(test)]
 mod tests {
     use btu_control::secret::Hex32;
-    use btu_core::cell::Role;
     use btu_core::manifest::RunLabel;
+    use btu_core::role::Role;
 
     use super::*;
 

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use btu_control::HostId;
 use btu_control::Identity;
-use btu_core::cell::Role;
 use btu_core::journal::file;
 use btu_core::manifest::Covers;
 use btu_core::manifest::Manifest;
 use btu_core::manifest::Signature;
 use btu_core::manifest::signatures_json;
+use btu_core::role::Role;
 use btu_report::MANIFEST;
 use btu_report::SIGNATURES;
 use serde::Deserialize;

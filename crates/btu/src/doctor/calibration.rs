@@ -8,10 +8,10 @@ use std::time::Instant;
 
 use anyhow::Context;
 use anyhow::anyhow;
-use btu_core::cell::Role;
 use btu_core::link::ChainSpec;
 use btu_core::link::Pattern;
 use btu_core::link::Reader;
+use btu_core::role::Role;
 use btu_core::sample::DirectionSample;
 use btu_core::stats::median;
 use btu_core::units::Nanos;

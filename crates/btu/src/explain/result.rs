@@ -1,12 +1,12 @@
 //! `btu explain DIR [CELL]`: why the abnormal cells of a result behave so.
 
 use anyhow::anyhow;
-use btu_core::analysis::Analysis;
-use btu_core::analysis::CongestionWindow;
-use btu_core::analysis::Followed;
-use btu_core::analysis::Omitted;
-use btu_core::analysis::SecondRun;
 use btu_core::diagnosis::Worked;
+use btu_core::run::analysis::Analysis;
+use btu_core::run::analysis::CongestionWindow;
+use btu_core::run::analysis::Followed;
+use btu_core::run::analysis::Omitted;
+use btu_core::run::analysis::SecondRun;
 use btu_report::Captures;
 use btu_report::OpenMode;
 use btu_report::ResultFiles;

@@ -1,8 +1,8 @@
 //! The statistics of a link, for people and for programs.
 
+use btu_core::run::verdict;
+use btu_core::run::verdict::Verdict;
 use btu_core::sample::DirectionSample;
-use btu_core::verdict;
-use btu_core::verdict::Verdict;
 use serde_json::Value;
 use serde_json::json;
 

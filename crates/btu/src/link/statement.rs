@@ -2,11 +2,11 @@
 
 use btu_core::link::ChainSpec;
 use btu_core::link::Pattern;
+use btu_core::run::verdict::Verdict;
 use btu_core::sample::DirectionSample;
 use btu_core::sample::Quantiles;
 use btu_core::units::Nanos;
 use btu_core::units::Ratio;
-use btu_core::verdict::Verdict;
 use btu_core::words::several;
 
 use super::elements::Elements;

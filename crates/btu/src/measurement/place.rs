@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use anyhow::anyhow;
-use btu_core::plan::Plan;
+use btu_core::run::plan::Plan;
 use time::OffsetDateTime;
 
 use crate::exit::Exit;

@@ -5,11 +5,11 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use anyhow::anyhow;
-use btu_core::cell::Role;
 use btu_core::disclosure::Fact;
 use btu_core::disclosure::HostFacts;
 use btu_core::pingpong::plan::Path;
 use btu_core::pingpong::plan::Plan;
+use btu_core::role::Role;
 use btu_core::units::Bytes;
 use btu_engine::EngineError;
 use btu_engine::Party;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use btu_core::cell::Role;
 use btu_core::disclosure::Fact;
 use btu_core::pingpong::plan::Plan;
+use btu_core::role::Role;
 use btu_core::units::Nanos;
 use btu_engine::EngineError;
 use btu_engine::Party;

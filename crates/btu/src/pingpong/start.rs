@@ -4,7 +4,6 @@ use std::time::SystemTime;
 
 use anyhow::anyhow;
 use btu_control::JournalDir;
-use btu_core::cell::Role;
 use btu_core::disclosure::Disclosure;
 use btu_core::disclosure::Fact;
 use btu_core::pingpong::configuration::Configuration;
@@ -14,6 +13,7 @@ use btu_core::pingpong::plan::Plan;
 use btu_core::pingpong::sample::ConfigurationId;
 use btu_core::pingpong::sample::Line;
 use btu_core::pingpong::sizes::LARGEST;
+use btu_core::role::Role;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::EngineError;

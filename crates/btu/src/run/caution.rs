@@ -1,6 +1,6 @@
 //! What a user should know of a plan before a long run, not after it.
 
-use btu_core::plan::Plan;
+use btu_core::run::plan::Plan;
 use btu_core::words::several;
 
 use crate::progress::span;
@@ -47,9 +47,9 @@ const OWN_CPU_FROM: u32 = 4;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use btu_core::plan::Choices;
-    use btu_core::plan::TestbedClass;
-    use btu_core::plan::Vocabulary;
+    use btu_core::run::plan::Choices;
+    use btu_core::run::plan::TestbedClass;
+    use btu_core::run::plan::Vocabulary;
 
     #[test]
     fn only_an_official_run_of_one_machine_with_few_cpus_is_cautioned() {

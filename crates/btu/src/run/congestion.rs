@@ -1,6 +1,6 @@
 //! Whether this kernel has the congestion control that a plan names.
 
-use btu_core::plan::Plan;
+use btu_core::run::plan::Plan;
 
 /// What a plan should know whose congestion control this kernel does not list. Routes that are made by root load its
 /// module, where there is one; else the kernel takes another one without a word, which is known when all has been

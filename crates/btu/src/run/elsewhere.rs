@@ -8,7 +8,7 @@ use btu_control::JournalDir;
 use btu_control::message::Reservation;
 use btu_control::message::TestOrder;
 use btu_core::journal::Record;
-use btu_core::plan::Plan;
+use btu_core::run::plan::Plan;
 use btu_core::units::Nanos;
 use btu_report::OpenMode;
 use btu_report::ResultFiles;

@@ -13,15 +13,17 @@ use btu_control::CaptureRun;
 use btu_control::CellRun;
 use btu_control::Runner;
 use btu_control::When;
-use btu_core::cell::Case;
-use btu_core::cell::Direction;
-use btu_core::cell::Role;
 use btu_core::disclosure::Fact;
 use btu_core::journal::AloneSample;
 use btu_core::journal::Record;
 use btu_core::link;
 use btu_core::link::ChainSpec;
-use btu_core::plan::Plan;
+use btu_core::role::Role;
+use btu_core::run::cell::Case;
+use btu_core::run::cell::Direction;
+use btu_core::run::plan::Plan;
+use btu_core::run::verdict;
+use btu_core::run::verdict::Verdict;
 use btu_core::sample::CaptureSample;
 use btu_core::sample::CellSample;
 use btu_core::sample::DirectionSample;
@@ -29,8 +31,6 @@ use btu_core::sample::HostSample;
 use btu_core::sample::Outcome;
 use btu_core::sample::VerificationSample;
 use btu_core::units::BitRate;
-use btu_core::verdict;
-use btu_core::verdict::Verdict;
 use btu_engine::Party;
 use btu_engine::Place;
 use btu_engine::cellrun;
@@ -261,8 +261,8 @@ pub(super) fn sample(run: &CellRun, started_at: String, outcome: Outcome) -> Cel
 
 #[cfg(test)]
 mod tests {
-    use btu_core::plan::Choices;
-    use btu_core::plan::Vocabulary;
+    use btu_core::run::plan::Choices;
+    use btu_core::run::plan::Vocabulary;
 
     use super::*;
 

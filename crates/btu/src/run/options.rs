@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
-use btu_core::plan::Captured;
-use btu_core::plan::Choices;
-use btu_core::plan::Plan;
-use btu_core::plan::TestbedClass;
-use btu_core::plan::Vocabulary;
+use btu_core::run::plan::Captured;
+use btu_core::run::plan::Choices;
+use btu_core::run::plan::Plan;
+use btu_core::run::plan::TestbedClass;
+use btu_core::run::plan::Vocabulary;
 use btu_core::words::shell_word;
 use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser;

@@ -5,10 +5,10 @@ use std::sync::atomic::AtomicBool;
 
 use btu_control::AloneRun;
 use btu_control::CellRun;
-use btu_core::cell::Flow;
-use btu_core::plan::Amount;
-use btu_core::plan::Plan;
-use btu_core::plan::Work;
+use btu_core::run::cell::Flow;
+use btu_core::run::plan::Amount;
+use btu_core::run::plan::Plan;
+use btu_core::run::plan::Work;
 use btu_core::sample::ActivitySample;
 use btu_engine::Place;
 use btu_engine::activity;
@@ -72,9 +72,9 @@ pub(super) fn alone(
 
 #[cfg(test)]
 mod tests {
-    use btu_core::plan::Choices;
-    use btu_core::plan::TestbedClass;
-    use btu_core::plan::Vocabulary;
+    use btu_core::run::plan::Choices;
+    use btu_core::run::plan::TestbedClass;
+    use btu_core::run::plan::Vocabulary;
 
     use super::*;
 

@@ -11,7 +11,7 @@ use btu_core::disclosure::Disclosure;
 use btu_core::journal::EventRecord;
 use btu_core::journal::Record;
 use btu_core::journal::file;
-use btu_core::plan::Plan;
+use btu_core::run::plan::Plan;
 
 use super::caution::caution;
 use super::caution::short_budget;

@@ -130,7 +130,7 @@ fn doubt(invalid: &[String], host: Option<&HostSample>) -> String {
     if let Some(why) = invalid.first() {
         return format!(", invalid: {why}");
     }
-    let disturbed = host.and_then(btu_core::anomaly::disturbance);
+    let disturbed = host.and_then(btu_core::run::anomaly::disturbance);
     disturbed.map_or_else(String::new, |why| format!(", disturbed: {why}"))
 }
 
@@ -162,10 +162,10 @@ pub(super) fn name(task: &Task) -> String {
 #[cfg(test)]
 mod tests {
     use btu_control::CellRun;
-    use btu_core::cell::ActivityName;
-    use btu_core::cell::Application;
-    use btu_core::cell::Case;
-    use btu_core::cell::Cell;
+    use btu_core::run::cell::ActivityName;
+    use btu_core::run::cell::Application;
+    use btu_core::run::cell::Case;
+    use btu_core::run::cell::Cell;
     use btu_core::sample::Outcome;
     use btu_core::units::Bytes;
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::anyhow;
-use btu_core::cell::Role;
+use btu_core::role::Role;
 use btu_core::traffic::Cluster;
 use btu_core::traffic::Scenario;
 use btu_core::traffic::Test;

@@ -16,8 +16,8 @@ use std::thread;
 use std::time::Duration;
 
 use btu_control::client::Silence;
-use btu_core::cell::Role;
 use btu_core::manifest::unhex;
+use btu_core::role::Role;
 use btu_core::traffic;
 use btu_core::traffic::Block;
 use btu_core::traffic::Cluster;

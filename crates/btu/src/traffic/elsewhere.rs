@@ -5,7 +5,7 @@ use std::path::Path;
 
 use btu_control::message::Reservation;
 use btu_control::message::TestOrder;
-use btu_core::cell::Role;
+use btu_core::role::Role;
 use btu_core::traffic::plan::Plan;
 use btu_core::traffic::sample::Line;
 use btu_core::units::Nanos;

@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use anyhow::anyhow;
-use btu_core::cell::Role;
+use btu_core::role::Role;
 use btu_core::traffic;
 use btu_core::traffic::Call;
 use btu_core::traffic::Closed;

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::net::Ipv4Addr;
 
 use anyhow::anyhow;
-use btu_core::cell::Role;
+use btu_core::role::Role;
 use btu_core::traffic::plan::Plan;
 use btu_core::units::Nanos;
 use btu_engine::Place;

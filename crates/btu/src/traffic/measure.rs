@@ -8,7 +8,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread::Builder;
 
-use btu_core::cell::Role;
+use btu_core::role::Role;
 use btu_core::sample::Flag;
 use btu_core::traffic::Block;
 use btu_core::traffic::Cluster;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 
 use anyhow::anyhow;
-use btu_core::cell::Role;
+use btu_core::role::Role;
 use btu_core::traffic::Block;
 use btu_core::traffic::Cluster;
 use btu_core::traffic::plan::Cell;

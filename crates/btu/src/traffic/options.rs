@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::path::PathBuf;
 
-use btu_core::cell::Role;
+use btu_core::role::Role;
 use btu_core::traffic::analysis::capacity::Adjustment;
 use btu_core::traffic::plan::Plan;
 use btu_core::units::Nanos;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use anyhow::anyhow;
 use btu_control::message::BlackBox;
 use btu_control::message::TestOrder;
-use btu_core::cell::Role;
+use btu_core::role::Role;
 use btu_core::traffic::plan::Plan;
 use btu_report::ResultFiles;
 

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use anyhow::anyhow;
-use btu_core::cell::Role;
 use btu_core::disclosure::Fact;
 use btu_core::link::ChainSpec;
 use btu_core::link::Reader;
 use btu_core::link::Wire;
+use btu_core::role::Role;
 use btu_core::sample::DirectionSample;
 use btu_core::traffic::plan::Link;
 use btu_core::traffic::plan::Plan;

@@ -14,9 +14,9 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use anyhow::anyhow;
 use btu_control::client::Silence;
-use btu_core::cell::Role;
 use btu_core::disclosure::Fact;
 use btu_core::disclosure::HostFacts;
+use btu_core::role::Role;
 use btu_core::traffic::clock::Reading;
 use btu_core::traffic::plan::Plan;
 use btu_core::units::BitRate;

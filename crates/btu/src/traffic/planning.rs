@@ -4,11 +4,11 @@ use std::path::Path;
 
 use anyhow::Context;
 use anyhow::anyhow;
-use btu_core::cell::Role;
 use btu_core::journal::file;
 use btu_core::link::ChainSpec;
 use btu_core::link::LinkError;
 use btu_core::link::Reader;
+use btu_core::role::Role;
 use btu_core::traffic::Scenario;
 use btu_core::traffic::Test;
 use btu_core::traffic::plan::Cell;

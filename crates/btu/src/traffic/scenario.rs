@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use anyhow::anyhow;
-use btu_core::cell::Role;
+use btu_core::role::Role;
 use btu_core::traffic;
 use btu_core::traffic::Dialect;
 use btu_core::traffic::FileText;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::panic::catch_unwind;
 
-use btu_core::cell::Role;
+use btu_core::role::Role;
 use btu_core::traffic::analysis::figures::Figures;
 use btu_core::traffic::analysis::places::Places;
 use btu_core::traffic::analysis::slowdown;

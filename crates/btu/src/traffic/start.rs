@@ -7,8 +7,8 @@ use std::time::SystemTime;
 
 use btu_control::JournalDir;
 use btu_control::message::Limits;
-use btu_core::cell::Role;
 use btu_core::disclosure::Disclosure;
+use btu_core::role::Role;
 use btu_core::traffic::plan::Plan;
 use btu_core::traffic::plan::Study;
 use btu_core::traffic::sample::Line;

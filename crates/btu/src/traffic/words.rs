@@ -3,7 +3,7 @@
 
 use std::net::IpAddr;
 
-use btu_core::cell::Role;
+use btu_core::role::Role;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use serde::Deserialize;

@@ -14,22 +14,22 @@ use std::thread;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use btu_core::analysis::SecondRun;
-use btu_core::analysis::second_run;
 use btu_core::capture;
 use btu_core::capture::Packet;
 use btu_core::capture::PcapNg;
-use btu_core::cell::ActivityName;
-use btu_core::cell::Application;
-use btu_core::cell::Case;
-use btu_core::cell::Cell;
-use btu_core::cell::Direction;
-use btu_core::cell::Role;
 use btu_core::link::ChainSpec;
 use btu_core::link::Reader as LinkReader;
-use btu_core::plan::Choices;
-use btu_core::plan::Plan;
-use btu_core::plan::Vocabulary;
+use btu_core::role::Role;
+use btu_core::run::analysis::SecondRun;
+use btu_core::run::analysis::second_run;
+use btu_core::run::cell::ActivityName;
+use btu_core::run::cell::Application;
+use btu_core::run::cell::Case;
+use btu_core::run::cell::Cell;
+use btu_core::run::cell::Direction;
+use btu_core::run::plan::Choices;
+use btu_core::run::plan::Plan;
+use btu_core::run::plan::Vocabulary;
 use btu_core::sample::CaptureFile;
 use btu_core::sample::CapturePoint;
 use btu_core::sample::CaptureSample;
@@ -91,7 +91,7 @@ impl Trial {
 
     /// What else used the machine meanwhile; nothing is wrong on purpose alone then.
     pub(crate) fn disturbance(&self) -> Option<String> {
-        btu_core::anomaly::disturbance(&self.sample.run.host)
+        btu_core::run::anomaly::disturbance(&self.sample.run.host)
     }
 
     /// The trial as the second run of a cell, with what was found of it.
@@ -289,7 +289,7 @@ fn serve(
         role,
         calls: 0,
         call_bytes: Bytes::new(u64::try_from(call_bytes).unwrap_or(0)),
-        write_call: btu_core::calls::WriteCall::Plain,
+        write_call: btu_core::run::calls::WriteCall::Plain,
         message_file: None,
         stood_still_ns: Nanos::ZERO,
         cpu_ns: Some(Nanos::new(used.cpu_ns)),

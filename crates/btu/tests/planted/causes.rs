@@ -1,6 +1,6 @@
 //! The causes, one entry each.
 
-use btu_core::cell::Direction;
+use btu_core::run::cell::Direction;
 
 use super::Plant;
 use super::Rivals;

@@ -11,7 +11,7 @@ pub(crate) use causes::CAUSES;
 pub(crate) use causes::HEALTHY;
 pub(crate) use causes::PAIRS;
 
-use btu_core::cell::Direction;
+use btu_core::run::cell::Direction;
 
 use talk::Reader;
 use talk::Writer;

@@ -255,7 +255,7 @@ impl Wandering {
         let fresh = (1.0 - kept * kept).sqrt();
         let (mut samples, mut tide): (Vec<VisitSample>, f64) = (vec![], normal(chance));
         for round in 1..=10 {
-            crate::schedule::shuffle(&mut sizes, chance);
+            crate::run::schedule::shuffle(&mut sizes, chance);
             for size in &sizes {
                 tide = kept * tide + fresh * normal(chance);
                 let log = self.tide * tide + self.own * normal(chance);

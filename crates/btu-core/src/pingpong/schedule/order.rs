@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use super::super::sample::ConfigurationId;
-use crate::schedule::shuffle;
+use crate::run::schedule::shuffle;
 use crate::units::Bytes;
 
 /// The order of the visits.

@@ -8,7 +8,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha12Rng;
 
 use super::*;
-use crate::cell::Role;
+use crate::role::Role;
 use crate::sample::Flag;
 use crate::sample::HostSample;
 use crate::sample::Outcome;

@@ -1,8 +1,8 @@
 //! What runs come to together, and which of it is the utilisation of whom.
 
 use super::*;
-use crate::cell::Role;
 use crate::disclosure::Disclosure;
+use crate::role::Role;
 use crate::sample::HostSample;
 use crate::sample::Outcome;
 use crate::traffic::analysis::emodel::Rating;

@@ -6,7 +6,7 @@ use super::Totals;
 use super::carrier::Carrier;
 use super::carrier::Carriers;
 use super::mu;
-use crate::cell::Role;
+use crate::role::Role;
 use crate::sample::HostSample;
 use crate::traffic::Transport;
 use crate::traffic::plan::Link;

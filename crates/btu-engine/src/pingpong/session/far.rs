@@ -140,8 +140,8 @@ const NOTHING: &str = "the end did not stop";
 
 #[cfg(test)]
 mod tests {
-    use btu_core::cell::Role;
     use btu_core::pingpong::configuration::Configuration;
+    use btu_core::role::Role;
     use btu_sys::exchange::Address;
     use btu_sys::socket::Settings;
 

@@ -96,11 +96,11 @@ const WITHOUT_LOOPBACK: &str = "this kernel has no loopback of VSOCK, so nobody 
 mod tests {
     use std::net::IpAddr;
 
-    use btu_core::cell::Role;
     use btu_core::pingpong::configuration::Mode;
     use btu_core::pingpong::configuration::Placement;
     use btu_core::pingpong::sample::Ended;
     use btu_core::pingpong::schedule::Visit;
+    use btu_core::role::Role;
     use btu_core::units::Nanos;
 
     use super::*;

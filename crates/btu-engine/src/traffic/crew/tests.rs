@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
-use btu_core::cell::Role;
+use btu_core::role::Role;
 use btu_core::traffic::Drain;
 use btu_core::traffic::burst::Block;
 use btu_core::traffic::burst::Discipline;

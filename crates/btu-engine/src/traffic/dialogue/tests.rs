@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 use std::time::Instant;
 
-use btu_core::cell::Role;
+use btu_core::role::Role;
 use btu_core::sample::Outcome;
 use btu_core::traffic::Action;
 use btu_core::traffic::Event;

@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use btu_core::cell::Role;
+use btu_core::role::Role;
 use btu_core::sample::Outcome;
 use btu_core::traffic::Dialect;
 use btu_core::traffic::Streams;

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
-use btu_core::cell::Role;
+use btu_core::role::Role;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::Place;

@@ -1,10 +1,10 @@
 //! The figures beside a diagnosis: what both hosts say, what the packets say, what the causes used.
 
-use btu_core::analysis::Carried;
-use btu_core::analysis::Followed;
-use btu_core::cell::Role;
 use btu_core::diagnosis::EndEvidence;
 use btu_core::diagnosis::Evidence;
+use btu_core::role::Role;
+use btu_core::run::analysis::Carried;
+use btu_core::run::analysis::Followed;
 use btu_core::units::Nanos;
 
 use crate::document::Column;

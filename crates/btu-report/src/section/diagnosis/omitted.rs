@@ -1,6 +1,6 @@
 //! The cells that nobody looked at again, each with the reason and what runs it.
 
-use btu_core::analysis::Omitted;
+use btu_core::run::analysis::Omitted;
 
 use crate::document::Block;
 use crate::document::Column;

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use btu_core::calls::Calls;
-use btu_core::calls::MessageFile;
-use btu_core::calls::WriteCall;
-use btu_core::cell::Role;
 use btu_core::journal::Journal;
 use btu_core::journal::Record;
+use btu_core::role::Role;
+use btu_core::run::calls::Calls;
+use btu_core::run::calls::MessageFile;
+use btu_core::run::calls::WriteCall;
 
 /// How the messages of an application class were written.
 pub(super) fn written(calls: Calls) -> &'static str {
@@ -61,7 +61,7 @@ fn origin(files: &Files, file: MessageFile) -> String {
 
 #[cfg(test)]
 mod tests {
-    use btu_core::calls::ReadCall;
+    use btu_core::run::calls::ReadCall;
 
     use super::*;
 

@@ -1,7 +1,7 @@
 //! The service `pingpong`: the ends that answer blocks, for `btu pingpong --peer`.
 
 use btu_control::policy::LEAST_RATE;
-use btu_core::cell::Role;
+use btu_core::role::Role;
 use btu_core::units::BitRate;
 use btu_core::units::Bytes;
 use btu_engine::Party;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::anyhow;
-use btu_core::cell::Role;
 use btu_core::manifest::hex;
+use btu_core::role::Role;
 use btu_core::traffic::Block;
 use btu_core::units::BitRate;
 use btu_core::units::Bytes;

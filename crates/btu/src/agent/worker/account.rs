@@ -1,7 +1,7 @@
 //! What a run leaves behind at a black box, and whether the agent's policy held it back.
 
-use btu_core::cell::Role;
 use btu_core::manifest;
+use btu_core::role::Role;
 use btu_core::sample::DirectionSample;
 use btu_core::sample::HostSample;
 use btu_core::units::BitRate;

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::path::PathBuf;
 
-use btu_core::cell::ActivityName;
-use btu_core::cell::Role;
 use btu_core::disclosure::Disclosure;
 use btu_core::disclosure::Fact;
-use btu_core::plan::Plan;
+use btu_core::role::Role;
+use btu_core::run::cell::ActivityName;
+use btu_core::run::plan::Plan;
 use btu_engine::Place;
 use btu_engine::activity;
 use btu_engine::activity::Prepared;

@@ -5,11 +5,11 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
 use btu_control::When;
-use btu_core::cell::Impairment;
-use btu_core::cell::Role;
-use btu_core::plan::Amount;
-use btu_core::plan::Elements;
-use btu_core::plan::Plan;
+use btu_core::role::Role;
+use btu_core::run::cell::Impairment;
+use btu_core::run::plan::Amount;
+use btu_core::run::plan::Elements;
+use btu_core::run::plan::Plan;
 use btu_core::sample::VerificationSample;
 use btu_core::units::BitRate;
 use btu_core::units::Nanos;

@@ -3,7 +3,7 @@
 use std::path::Path as FilePath;
 
 use btu_control::CaptureRun;
-use btu_core::cell::Role;
+use btu_core::role::Role;
 use btu_core::sample::CaptureFile;
 use btu_core::sample::CapturePoint;
 use btu_core::sample::CaptureSample;

@@ -3,15 +3,15 @@
 use btu_control::CellRun;
 use btu_control::When;
 use btu_control::message::LinkOrder;
-use btu_core::cell::ActivityName;
-use btu_core::cell::Application;
-use btu_core::cell::Case;
-use btu_core::cell::Cell;
-use btu_core::cell::Direction;
-use btu_core::cell::Flow;
-use btu_core::cell::Impairment;
-use btu_core::cell::Role;
-use btu_core::plan::Elements;
+use btu_core::role::Role;
+use btu_core::run::cell::ActivityName;
+use btu_core::run::cell::Application;
+use btu_core::run::cell::Case;
+use btu_core::run::cell::Cell;
+use btu_core::run::cell::Direction;
+use btu_core::run::cell::Flow;
+use btu_core::run::cell::Impairment;
+use btu_core::run::plan::Elements;
 use btu_core::sample::CellSample;
 use btu_core::sample::DirectionSample;
 use btu_core::sample::Outcome;
@@ -35,7 +35,7 @@ impl RemoteRunner {
         }
         let records: Vec<_> =
             samples.iter().cloned().map(btu_core::journal::Record::Verification).collect();
-        self.emulator_rate = btu_core::verdict::emulator_rate(&records).or(self.emulator_rate);
+        self.emulator_rate = btu_core::run::verdict::emulator_rate(&records).or(self.emulator_rate);
         Some(samples)
     }
 

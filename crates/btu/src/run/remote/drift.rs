@@ -1,6 +1,6 @@
 //! What an agent says of settings of its host that changed while it took part in a run.
 
-use btu_core::cell::Role;
+use btu_core::role::Role;
 use btu_core::sample::HostSample;
 
 /// What changed, by role. It is another's word: a few short sentences are enough.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use anyhow::anyhow;
 use btu_control::client::Fault;
-use btu_core::cell::Role;
 use btu_core::disclosure::Fact;
+use btu_core::role::Role;
 use btu_engine::Place;
 
 use super::RemoteRunner;

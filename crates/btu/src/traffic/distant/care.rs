@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::Duration;
 
-use btu_core::cell::Role;
+use btu_core::role::Role;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::EngineError;

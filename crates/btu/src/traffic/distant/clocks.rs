@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use btu_core::cell::Role;
+use btu_core::role::Role;
 use btu_core::traffic::clock::ClockError;
 use btu_core::traffic::clock::ClockSample;
 use btu_core::traffic::clock::Line;

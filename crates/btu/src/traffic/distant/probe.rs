@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use btu_control::client::Silence;
-use btu_core::cell::Role;
+use btu_core::role::Role;
 use btu_core::traffic::analysis::capacity::FEEDBACK;
 use btu_core::traffic::clock::ClockError;
 use btu_core::traffic::clock::Offset;

@@ -12,11 +12,11 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::thread;
 
-use btu_core::cell::Role;
 use btu_core::pingpong::configuration::Configuration;
 use btu_core::pingpong::configuration::Placement;
 use btu_core::pingpong::sample::Ended;
 use btu_core::pingpong::schedule::Visit;
+use btu_core::role::Role;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::Party;

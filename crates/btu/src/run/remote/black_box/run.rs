@@ -8,10 +8,10 @@ use btu_control::message::Preparation;
 use btu_control::message::RunOf;
 use btu_control::message::Which;
 use btu_control::secret::Hex32;
-use btu_core::calls::Calls;
-use btu_core::cell::Direction;
-use btu_core::cell::Role;
-use btu_core::plan::SocketPlan;
+use btu_core::role::Role;
+use btu_core::run::calls::Calls;
+use btu_core::run::cell::Direction;
+use btu_core::run::plan::SocketPlan;
 use btu_core::sample::DirectionSample;
 use btu_core::sample::EndSample;
 use btu_core::sample::Hold;
@@ -170,8 +170,8 @@ const MOST: Bytes = Bytes::new(1 << 50);
 
 #[cfg(test)]
 mod tests {
-    use btu_core::calls::ReadCall;
-    use btu_core::calls::WriteCall;
+    use btu_core::run::calls::ReadCall;
+    use btu_core::run::calls::WriteCall;
 
     use super::*;
 
