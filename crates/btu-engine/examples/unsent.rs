@@ -13,8 +13,8 @@ use std::error::Error;
 use std::thread;
 
 use btu_core::traffic::analysis::figures::Figures;
-use btu_core::traffic::burst::BlockRecord;
-use btu_core::traffic::burst::Fate;
+use btu_core::traffic::sending::burst::BlockRecord;
+use btu_core::traffic::sending::burst::Fate;
 use btu_core::traffic::trace::Trace;
 use btu_core::units::Nanos;
 use btu_sys::clock;

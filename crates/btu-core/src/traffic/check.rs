@@ -7,7 +7,6 @@ use std::cmp::Ordering;
 use crate::stats;
 use crate::units::Nanos;
 
-use super::call::Call;
 use super::chance::Streams;
 use super::law::Law;
 use super::model::Claim;
@@ -15,8 +14,9 @@ use super::model::Model;
 use super::model::Says;
 use super::preview::Message;
 use super::preview::preview;
-use super::quantity::float;
 use super::train::Direction;
+use crate::traffic::language::call::Call;
+use crate::traffic::language::quantity::float;
 
 /// One test and what it found.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,10 +1,10 @@
 //! How long the scenarios of a plan take before any is run, what is drained left out.
 
-use super::build::ScenarioError;
 use super::plan::Cell;
 use super::plan::Plan;
-use super::scenario::Block;
-use super::settings::Vocabulary;
+use crate::traffic::language::build::ScenarioError;
+use crate::traffic::language::scenario::Block;
+use crate::traffic::language::settings::Vocabulary;
 use crate::units::Nanos;
 
 impl Plan {

@@ -1,15 +1,15 @@
 //! Values of a train for the claims of its model.
 
-use super::call::Call;
 use super::chance::Streams;
 use super::preview::Message;
 use super::preview::message;
 use super::preview::preview;
-use super::quantity::float;
 use super::train::Direction;
 use super::train::Open;
 use super::train::Timeline;
 use super::train::Train;
+use crate::traffic::language::call::Call;
+use crate::traffic::language::quantity::float;
 use crate::units::Nanos;
 
 /// The messages of one direction, at least `count` if the train has as many.

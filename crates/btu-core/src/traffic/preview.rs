@@ -7,9 +7,7 @@ use crate::units::BitRate;
 use crate::units::Bytes;
 use crate::units::Nanos;
 
-use super::call::Call;
 use super::chance::Streams;
-use super::quantity::float;
 use super::train::Action;
 use super::train::Arrival;
 use super::train::Closed;
@@ -18,6 +16,8 @@ use super::train::Open;
 use super::train::Timeline;
 use super::train::Train;
 use super::train::converse;
+use crate::traffic::language::call::Call;
+use crate::traffic::language::quantity::float;
 
 /// One message of a train.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,12 +1,12 @@
 //! Which tests can have receipts: a receiver that answers each block in band, once its user has read the last byte of it.
 
-use super::call::Call;
-use super::call::Overrun;
-use super::call::Pattern;
 use super::chance::Streams;
-use super::scenario::Test;
 use super::train::Train;
 use super::transport::Transport;
+use crate::traffic::language::call::Call;
+use crate::traffic::language::call::Overrun;
+use crate::traffic::language::call::Pattern;
+use crate::traffic::language::scenario::Test;
 use crate::units::Bytes;
 
 /// The largest datagram over IPv4: 65,535 bytes with headers of 20 and 8 (RFC 791, RFC 768).
@@ -55,7 +55,7 @@ fn of_datagrams(call: &Call, overrun: Overrun) -> Option<String> {
         ));
     };
     let most = call.optional("buffer").map_or(LARGEST_DATAGRAM, |size| size.mean_bytes());
-    let most = super::quantity::float(most.min(LARGEST_DATAGRAM).count());
+    let most = crate::traffic::language::quantity::float(most.min(LARGEST_DATAGRAM).count());
     (overrun == Overrun::Interrupt && size > most).then(|| {
         format!("receipts of datagrams: nobody knows how many an interrupted block has; {remedy}, or blocks of one datagram")
     })

@@ -6,13 +6,13 @@
 use std::sync::Arc;
 
 use super::analysis::figures::rounded;
-use super::burst::Block;
-use super::burst::Bursts;
-use super::burst::Discipline;
-use super::burst::Limits;
 use super::trace::Read;
 use super::trace::Trace;
 use super::trace::float;
+use crate::traffic::sending::burst::Block;
+use crate::traffic::sending::burst::Bursts;
+use crate::traffic::sending::burst::Discipline;
+use crate::traffic::sending::burst::Limits;
 use crate::units::Bytes;
 use crate::units::Nanos;
 

@@ -1,8 +1,8 @@
 //! What one flow did, seen at both ends on one clock: blocks at the sender, reads at the receiver.
 
-use super::burst::BlockRecord;
-use super::burst::Discipline;
-pub(super) use super::quantity::float;
+pub(super) use crate::traffic::language::quantity::float;
+use crate::traffic::sending::burst::BlockRecord;
+use crate::traffic::sending::burst::Discipline;
 use crate::units::Bytes;
 use crate::units::Nanos;
 

@@ -10,8 +10,8 @@ mod sessions;
 
 use std::collections::BTreeMap;
 
-use super::media::Media;
 use crate::stats;
+use crate::traffic::sending::media::Media;
 use crate::units::Bytes;
 use crate::units::Nanos;
 

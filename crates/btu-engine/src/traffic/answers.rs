@@ -7,9 +7,9 @@
 
 use std::io;
 
-use btu_core::traffic::burst::Block;
-use btu_core::traffic::burst::BlockRecord;
-use btu_core::traffic::burst::Fate;
+use btu_core::traffic::sending::burst::Block;
+use btu_core::traffic::sending::burst::BlockRecord;
+use btu_core::traffic::sending::burst::Fate;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 

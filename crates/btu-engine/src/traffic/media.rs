@@ -13,9 +13,9 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::AtomicU64;
 
 use btu_core::traffic::Noticed;
-use btu_core::traffic::burst::Discipline;
-use btu_core::traffic::media;
-use btu_core::traffic::media::Media;
+use btu_core::traffic::sending::burst::Discipline;
+use btu_core::traffic::sending::media;
+use btu_core::traffic::sending::media::Media;
 use btu_core::traffic::trace::Trace;
 use btu_core::units::Nanos;
 use btu_sys::socket;

@@ -10,8 +10,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use btu_core::sample::Outcome;
 use btu_core::traffic::Drain;
-use btu_core::traffic::burst::Bursts;
-use btu_core::traffic::burst::Discipline;
+use btu_core::traffic::sending::burst::Bursts;
+use btu_core::traffic::sending::burst::Discipline;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_sys::socket;

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
 use btu_core::traffic::Pace;
-use btu_core::traffic::margin::Margin;
+use btu_core::traffic::sending::margin::Margin;
 use btu_core::units::Nanos;
 use btu_sys::clock;
 use btu_sys::wait::Ready;

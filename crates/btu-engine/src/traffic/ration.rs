@@ -2,8 +2,8 @@
 
 use std::net::SocketAddr;
 
-use btu_core::traffic::token_bucket::TokenBucket;
-use btu_core::traffic::token_bucket::datagram_on_the_wire;
+use btu_core::traffic::sending::token_bucket::TokenBucket;
+use btu_core::traffic::sending::token_bucket::datagram_on_the_wire;
 use btu_core::units::BitRate;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;

@@ -4,9 +4,9 @@
 use std::io;
 use std::os::fd::AsFd;
 
-use btu_core::traffic::breaker::Breaker;
-use btu_core::traffic::breaker::RECEIPTS_EVERY;
-use btu_core::traffic::breaker::Trip;
+use btu_core::traffic::sending::breaker::Breaker;
+use btu_core::traffic::sending::breaker::RECEIPTS_EVERY;
+use btu_core::traffic::sending::breaker::Trip;
 use btu_core::units::Nanos;
 use btu_sys::socket;
 

@@ -4,10 +4,10 @@
 use btu_core::sample::Outcome;
 use btu_core::traffic::Pace;
 use btu_core::traffic::analysis::figures::Figures;
-use btu_core::traffic::burst::Block;
-use btu_core::traffic::burst::Discipline;
-use btu_core::traffic::burst::Fate;
-use btu_core::traffic::burst::Limits;
+use btu_core::traffic::sending::burst::Block;
+use btu_core::traffic::sending::burst::Discipline;
+use btu_core::traffic::sending::burst::Fate;
+use btu_core::traffic::sending::burst::Limits;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::traffic::Carrier;

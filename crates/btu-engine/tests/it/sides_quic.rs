@@ -8,7 +8,7 @@ use std::thread;
 
 use btu_core::sample::Outcome;
 use btu_core::traffic::analysis::figures::Figures;
-use btu_core::traffic::token_bucket::TokenBucket;
+use btu_core::traffic::sending::token_bucket::TokenBucket;
 use btu_core::units::BitRate;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;

@@ -1,9 +1,9 @@
 //! The paper's own numbers beside ours, and where its text and its arithmetic disagree.
 
 use btu_core::traffic::analysis::delay;
+use btu_core::traffic::language::recipe::burst_period_s;
 use btu_core::traffic::plan::Group;
 use btu_core::traffic::plan::Study;
-use btu_core::traffic::recipe::burst_period_s;
 use btu_core::traffic::study::Measured;
 
 use super::Seen;

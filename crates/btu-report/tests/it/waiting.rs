@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use btu_core::traffic::burst::Block;
 use btu_core::traffic::plan::Group;
 use btu_core::traffic::plan::Study;
 use btu_core::traffic::sample::Journal;
 use btu_core::traffic::sample::Line;
+use btu_core::traffic::sending::burst::Block;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 

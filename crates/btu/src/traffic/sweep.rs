@@ -2,16 +2,16 @@
 
 use anyhow::anyhow;
 use btu_core::traffic::course::KNEE;
+use btu_core::traffic::language::recipe;
+use btu_core::traffic::language::recipe::BURST;
+use btu_core::traffic::language::recipe::STREAM;
+use btu_core::traffic::language::recipe::full_over;
+use btu_core::traffic::language::recipe::one_test;
 use btu_core::traffic::plan::Cell;
 use btu_core::traffic::plan::Course;
 use btu_core::traffic::plan::Group;
 use btu_core::traffic::plan::Plan;
 use btu_core::traffic::plan::Study;
-use btu_core::traffic::recipe;
-use btu_core::traffic::recipe::BURST;
-use btu_core::traffic::recipe::STREAM;
-use btu_core::traffic::recipe::full_over;
-use btu_core::traffic::recipe::one_test;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 

@@ -1,17 +1,17 @@
 //! `btu traffic viseum`: the paper's measurements again, figure by figure, over a link like the paper's.
 
+use btu_core::traffic::language::recipe::BURST;
+use btu_core::traffic::language::recipe::STREAM;
+use btu_core::traffic::language::recipe::TCP;
+use btu_core::traffic::language::recipe::bursts;
+use btu_core::traffic::language::recipe::drained;
+use btu_core::traffic::language::recipe::full;
+use btu_core::traffic::language::recipe::one_test;
 use btu_core::traffic::plan::Cell;
 use btu_core::traffic::plan::Group;
 use btu_core::traffic::plan::Link;
 use btu_core::traffic::plan::Plan;
 use btu_core::traffic::plan::Study;
-use btu_core::traffic::recipe::BURST;
-use btu_core::traffic::recipe::STREAM;
-use btu_core::traffic::recipe::TCP;
-use btu_core::traffic::recipe::bursts;
-use btu_core::traffic::recipe::drained;
-use btu_core::traffic::recipe::full;
-use btu_core::traffic::recipe::one_test;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 

@@ -7,8 +7,8 @@ mod receipts;
 use serde::Deserialize;
 use serde::Serialize;
 
-use crate::traffic::burst::BlockRecord;
-use crate::traffic::burst::Fate;
+use crate::traffic::sending::burst::BlockRecord;
+use crate::traffic::sending::burst::Fate;
 use crate::traffic::trace::Trace;
 use crate::traffic::trace::float;
 use crate::units::Bytes;
@@ -226,8 +226,8 @@ pub(crate) fn rounded(value: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::traffic::burst::Block;
-    use crate::traffic::burst::Discipline;
+    use crate::traffic::sending::burst::Block;
+    use crate::traffic::sending::burst::Discipline;
     use crate::traffic::simulated::Line;
     use crate::traffic::trace::Arrived;
 

@@ -169,8 +169,8 @@ mod tests {
     use super::*;
     use crate::traffic::analysis::figures::Figures;
     use crate::traffic::analysis::figures::rounded;
-    use crate::traffic::burst::Block;
-    use crate::traffic::burst::Discipline;
+    use crate::traffic::sending::burst::Block;
+    use crate::traffic::sending::burst::Discipline;
     use crate::traffic::simulated::Line;
     use crate::units::Bytes;
     use crate::units::Nanos;

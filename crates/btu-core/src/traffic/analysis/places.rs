@@ -109,8 +109,8 @@ impl Places {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::traffic::burst::BlockRecord;
-    use crate::traffic::burst::Fate;
+    use crate::traffic::sending::burst::BlockRecord;
+    use crate::traffic::sending::burst::Fate;
 
     #[test]
     fn four_places_make_up_the_queue() {

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use crate::stats;
-use crate::traffic::burst::Fate;
+use crate::traffic::sending::burst::Fate;
 use crate::traffic::trace::Trace;
 use crate::traffic::trace::float;
 use crate::units::Bytes;

@@ -5,8 +5,8 @@ use crate::traffic::Call;
 use crate::traffic::Dialect;
 use crate::traffic::Streams;
 use crate::traffic::call;
+use crate::traffic::language::quantity::float;
 use crate::traffic::preview;
-use crate::traffic::quantity::float;
 
 fn traffic(class: &Class) -> Call {
     let files = |_: &str| Err("no files".to_owned());

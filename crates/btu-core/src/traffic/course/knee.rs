@@ -4,12 +4,12 @@
 use super::SoFar;
 use super::sheet;
 use crate::traffic::analysis::figures::rounded;
+use crate::traffic::language::recipe;
+use crate::traffic::language::recipe::BURST;
+use crate::traffic::language::recipe::Path;
+use crate::traffic::language::recipe::burst_period_s;
 use crate::traffic::plan::Cell;
 use crate::traffic::plan::Group;
-use crate::traffic::recipe;
-use crate::traffic::recipe::BURST;
-use crate::traffic::recipe::Path;
-use crate::traffic::recipe::burst_period_s;
 use crate::traffic::study::Measured;
 use crate::traffic::trace::float;
 use crate::units::Bytes;

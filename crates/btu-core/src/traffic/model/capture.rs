@@ -1,11 +1,11 @@
 //! The packets of a capture file at their times.
 
 use super::prelude::*;
-use crate::traffic::call::Content;
-use crate::traffic::call::Parameter;
-use crate::traffic::call::Rows;
-use crate::traffic::call::Takes;
-use crate::traffic::recording;
+use crate::traffic::language::call::Content;
+use crate::traffic::language::call::Parameter;
+use crate::traffic::language::call::Rows;
+use crate::traffic::language::call::Takes;
+use crate::traffic::language::recording;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

@@ -3,10 +3,10 @@
 use super::prelude::*;
 use super::vectors;
 use super::vectors::Replayed;
-use crate::traffic::call::Content;
-use crate::traffic::call::Parameter;
-use crate::traffic::call::Rows;
-use crate::traffic::call::Takes;
+use crate::traffic::language::call::Content;
+use crate::traffic::language::call::Parameter;
+use crate::traffic::language::call::Rows;
+use crate::traffic::language::call::Takes;
 use crate::traffic::train::Conversation;
 use crate::traffic::train::Script;
 use crate::traffic::train::Step;

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 use super::workloads;
-use crate::traffic::call::OnlyBeside;
+use crate::traffic::language::call::OnlyBeside;
 use crate::traffic::law::Interpolation;
 use crate::traffic::law::Table;
 

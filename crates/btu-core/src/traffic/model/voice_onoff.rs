@@ -80,15 +80,16 @@ fn claims_of_calls(call: &Call, between: &Law) -> Vec<Claim> {
     ]
 }
 
-const CALLS: crate::traffic::call::Parameter = crate::traffic::call::Parameter {
-    name: "interarrival",
-    takes: crate::traffic::call::Takes::Optional(Quantity::Time),
-    default: "",
-    about: "between calls; without it there is one call",
-    range: Some((us(1.0), s(86_400.0))),
-    at_least: None,
-    only_beside: None,
-};
+const CALLS: crate::traffic::language::call::Parameter =
+    crate::traffic::language::call::Parameter {
+        name: "interarrival",
+        takes: crate::traffic::language::call::Takes::Optional(Quantity::Time),
+        default: "",
+        about: "between calls; without it there is one call",
+        range: Some((us(1.0), s(86_400.0))),
+        at_least: None,
+        only_beside: None,
+    };
 
 /// Talk and silence in turn, packets of talk.
 #[derive(Debug)]

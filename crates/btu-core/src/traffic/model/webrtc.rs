@@ -2,10 +2,10 @@
 
 use super::frames::Packets;
 use super::prelude::*;
-use crate::traffic::media::Media;
-use crate::traffic::media::Receiver;
-use crate::traffic::media::Sender;
-use crate::traffic::media::Source;
+use crate::traffic::sending::media::Media;
+use crate::traffic::sending::media::Receiver;
+use crate::traffic::sending::media::Sender;
+use crate::traffic::sending::media::Source;
 use crate::traffic::train::Periodic;
 use crate::units::BitRate;
 

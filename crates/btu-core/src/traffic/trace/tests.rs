@@ -1,7 +1,7 @@
 //! Reads of both kinds, and what follows from them.
 
 use super::*;
-use crate::traffic::burst::Fate;
+use crate::traffic::sending::burst::Fate;
 
 fn ms(count: u64) -> Nanos {
     Nanos::from_millis(count)

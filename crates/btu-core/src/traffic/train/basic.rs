@@ -3,10 +3,10 @@
 use super::Arrival;
 use super::Direction;
 use super::Open;
-use crate::traffic::call::Call;
 use crate::traffic::chance::Stream;
 use crate::traffic::chance::Streams;
-use crate::traffic::variate::Variate;
+use crate::traffic::language::call::Call;
+use crate::traffic::language::variate::Variate;
 use crate::units::Nanos;
 
 /// Groups of `repeats` blocks; the first group at the start, each further one a period later.

@@ -8,8 +8,8 @@ use super::Direction;
 use super::Open;
 use crate::traffic::chance::Stream;
 use crate::traffic::chance::Streams;
+use crate::traffic::language::quantity::whole;
 use crate::traffic::law::Law;
-use crate::traffic::quantity::whole;
 use crate::units::Bytes;
 use crate::units::Nanos;
 

@@ -8,9 +8,9 @@ use super::Arrival;
 use super::Open;
 use crate::traffic::chance::Stream;
 use crate::traffic::chance::Streams;
+use crate::traffic::language::quantity::float;
+use crate::traffic::language::quantity::whole;
 use crate::traffic::law::Law;
-use crate::traffic::quantity::float;
-use crate::traffic::quantity::whole;
 use crate::units::Nanos;
 
 /// Makes the train of a session from streams of its own.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use btu_core::role::Role;
 use btu_core::traffic::Drain;
-use btu_core::traffic::burst::Block;
-use btu_core::traffic::burst::Discipline;
-use btu_core::traffic::burst::Limits;
+use btu_core::traffic::sending::burst::Block;
+use btu_core::traffic::sending::burst::Discipline;
+use btu_core::traffic::sending::burst::Limits;
 use btu_sys::socket::Settings;
 
 use super::*;

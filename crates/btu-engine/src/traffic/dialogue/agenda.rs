@@ -6,8 +6,8 @@
 use btu_core::traffic::Action;
 use btu_core::traffic::Closed;
 use btu_core::traffic::Event;
-use btu_core::traffic::burst::BlockRecord;
-use btu_core::traffic::burst::Fate;
+use btu_core::traffic::sending::burst::BlockRecord;
+use btu_core::traffic::sending::burst::Fate;
 use btu_core::traffic::trace::Read;
 use btu_core::traffic::trace::ReadTime;
 use btu_core::traffic::trace::Trace;

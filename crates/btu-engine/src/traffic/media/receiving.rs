@@ -6,9 +6,9 @@ use std::net::UdpSocket;
 use std::sync::atomic::Ordering::Acquire;
 use std::sync::atomic::Ordering::Relaxed;
 
-use btu_core::traffic::media::Head;
-use btu_core::traffic::media::Receiver;
-use btu_core::traffic::media::Report;
+use btu_core::traffic::sending::media::Head;
+use btu_core::traffic::sending::media::Receiver;
+use btu_core::traffic::sending::media::Report;
 use btu_core::traffic::trace::Arrived;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;

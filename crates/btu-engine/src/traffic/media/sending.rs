@@ -8,12 +8,12 @@ use std::sync::atomic::Ordering::Release;
 
 use btu_core::sample::Outcome;
 use btu_core::traffic::Pace;
-use btu_core::traffic::burst::BlockRecord;
-use btu_core::traffic::burst::Fate;
-use btu_core::traffic::media::Due;
-use btu_core::traffic::media::LONGEST_REPORT;
-use btu_core::traffic::media::Report;
-use btu_core::traffic::media::Sender;
+use btu_core::traffic::sending::burst::BlockRecord;
+use btu_core::traffic::sending::burst::Fate;
+use btu_core::traffic::sending::media::Due;
+use btu_core::traffic::sending::media::LONGEST_REPORT;
+use btu_core::traffic::sending::media::Report;
+use btu_core::traffic::sending::media::Sender;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_sys::cpu::ThreadUse;

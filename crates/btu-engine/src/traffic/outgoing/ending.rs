@@ -3,8 +3,8 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use btu_core::sample::Outcome;
-use btu_core::traffic::burst::BlockRecord;
-use btu_core::traffic::burst::Fate;
+use btu_core::traffic::sending::burst::BlockRecord;
+use btu_core::traffic::sending::burst::Fate;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_sys::tcp_info::TcpInfo;

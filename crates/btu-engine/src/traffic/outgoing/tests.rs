@@ -6,7 +6,7 @@ mod over_quic;
 use std::net::Ipv4Addr;
 use std::net::UdpSocket;
 
-use btu_core::traffic::burst::Fate;
+use btu_core::traffic::sending::burst::Fate;
 
 use super::*;
 use crate::time::now;

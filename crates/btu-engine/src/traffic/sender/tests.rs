@@ -11,7 +11,7 @@ use std::thread;
 
 use btu_core::role::Role;
 use btu_core::traffic::Drain;
-use btu_core::traffic::burst::Fate;
+use btu_core::traffic::sending::burst::Fate;
 use btu_core::units::Bytes;
 use btu_sys::socket::Settings;
 

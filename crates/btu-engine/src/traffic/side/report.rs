@@ -1,8 +1,8 @@
 //! What a side saw, in a form that another host reads: rows of differences, because most are small.
 
 use btu_core::sample::Outcome;
-use btu_core::traffic::burst::BlockRecord;
-use btu_core::traffic::burst::Fate;
+use btu_core::traffic::sending::burst::BlockRecord;
+use btu_core::traffic::sending::burst::Fate;
 use btu_core::traffic::trace::Arrived;
 use btu_core::traffic::trace::Read;
 use btu_core::units::Bytes;

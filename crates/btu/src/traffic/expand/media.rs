@@ -7,7 +7,7 @@ use anyhow::anyhow;
 use btu_core::traffic::Streams;
 use btu_core::traffic::Test;
 use btu_core::traffic::Transport;
-use btu_core::traffic::media::Media;
+use btu_core::traffic::sending::media::Media;
 use btu_engine::traffic::MediaFlow;
 
 use super::Layout;

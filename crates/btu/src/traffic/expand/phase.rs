@@ -3,7 +3,7 @@
 
 use btu_core::traffic::Call;
 use btu_core::traffic::Stream;
-use btu_core::traffic::burst::Block;
+use btu_core::traffic::sending::burst::Block;
 use btu_core::units::Nanos;
 use btu_engine::traffic::Flow;
 use btu_engine::traffic::Offer;

@@ -4,8 +4,8 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use crate::stats::Sorted;
-use crate::traffic::burst::BlockRecord;
-use crate::traffic::burst::Fate;
+use crate::traffic::sending::burst::BlockRecord;
+use crate::traffic::sending::burst::Fate;
 use crate::traffic::trace::ReadTime;
 use crate::traffic::trace::Trace;
 use crate::traffic::trace::float;

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::stats;
 use crate::stats::Sorted;
-use crate::traffic::burst::BlockRecord;
+use crate::traffic::sending::burst::BlockRecord;
 use crate::traffic::trace::Trace;
 use crate::units::Nanos;
 
@@ -102,11 +102,11 @@ const HOST_LIMITED_US: f64 = 100.0;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::traffic::burst::Block;
-    use crate::traffic::burst::Bursts;
-    use crate::traffic::burst::Discipline;
-    use crate::traffic::burst::Fate;
-    use crate::traffic::burst::Limits;
+    use crate::traffic::sending::burst::Block;
+    use crate::traffic::sending::burst::Bursts;
+    use crate::traffic::sending::burst::Discipline;
+    use crate::traffic::sending::burst::Fate;
+    use crate::traffic::sending::burst::Limits;
     use crate::units::Bytes;
 
     fn close(got: f64, want: f64, within: f64) {

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::delays::extremes_and_tail;
 use crate::stats::Sorted;
-use crate::traffic::burst::Fate;
+use crate::traffic::sending::burst::Fate;
 use crate::traffic::trace::Trace;
 
 /// What receipts say of a flow.
@@ -65,8 +65,8 @@ impl Receipts {
 mod tests {
     use super::*;
     use crate::traffic::analysis::figures::Figures;
-    use crate::traffic::burst::BlockRecord;
-    use crate::traffic::burst::Discipline;
+    use crate::traffic::sending::burst::BlockRecord;
+    use crate::traffic::sending::burst::Discipline;
     use crate::traffic::trace::Read;
     use crate::units::Bytes;
     use crate::units::Nanos;

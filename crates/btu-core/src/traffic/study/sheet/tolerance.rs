@@ -123,8 +123,8 @@ const OVERLOADS: [(f64, &str); 2] = [(1.5, "overload_of_1_5_mu_s"), (2.0, "overl
 mod tests {
     use super::*;
     use crate::traffic::analysis::figures::rounded;
-    use crate::traffic::burst::Block;
-    use crate::traffic::burst::Discipline;
+    use crate::traffic::sending::burst::Block;
+    use crate::traffic::sending::burst::Discipline;
     use crate::traffic::simulated::Line;
 
     /// Segments at `rho` times the rate of a line for 2 s.

@@ -7,8 +7,8 @@ use crate::traffic::Dialect;
 use crate::traffic::Streams;
 use crate::traffic::Train;
 use crate::traffic::call;
-use crate::traffic::quantity::float;
-use crate::traffic::quantity::whole;
+use crate::traffic::language::quantity::float;
+use crate::traffic::language::quantity::whole;
 use crate::units::BitRate;
 use crate::units::Bytes;
 

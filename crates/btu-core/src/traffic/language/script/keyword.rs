@@ -71,7 +71,7 @@ const fn interarrival(name: &'static str) -> Keyword {
         parameters: &["lambda"],
         law: |values| {
             let lambda = values.first().copied().unwrap_or(1.0);
-            Law::of("exp", [crate::traffic::quantity::snap(1e3 / lambda), 0.0, 0.0])
+            Law::of("exp", [crate::traffic::language::quantity::snap(1e3 / lambda), 0.0, 0.0])
         },
         warning: "",
     }

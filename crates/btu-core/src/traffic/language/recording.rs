@@ -141,11 +141,11 @@ fn words(link: u16) -> String {
 }
 
 /// No row is later: who writes more meant another time than that since the first one.
-pub(super) const LONGEST: Nanos = Nanos::from_secs(1_000_000);
+pub(in crate::traffic) const LONGEST: Nanos = Nanos::from_secs(1_000_000);
 /// From who began.
-pub(super) const FORWARD: &str = "forward";
+pub(in crate::traffic) const FORWARD: &str = "forward";
 /// Back.
-pub(super) const BACKWARD: &str = "backward";
+pub(in crate::traffic) const BACKWARD: &str = "backward";
 
 #[cfg(test)]
 mod tests {

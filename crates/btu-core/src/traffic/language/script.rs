@@ -15,15 +15,15 @@ use super::quantity::Quantity;
 use super::recording::FileText;
 use super::variate::Variate;
 
-pub(super) use block::BlockKind;
-pub(super) use block::RawBlock;
-pub(super) use block::RawTest;
-pub(super) use expression::Expressions;
+pub(in crate::traffic) use block::BlockKind;
+pub(in crate::traffic) use block::RawBlock;
+pub(in crate::traffic) use block::RawTest;
+pub(in crate::traffic) use expression::Expressions;
 pub use token::Place;
-pub(super) use tree::Argument;
-pub(super) use tree::Form;
-pub(super) use tree::Label;
-pub(super) use tree::Tree;
+pub(in crate::traffic) use tree::Argument;
+pub(in crate::traffic) use tree::Form;
+pub(in crate::traffic) use tree::Label;
+pub(in crate::traffic) use tree::Tree;
 
 /// One thing that is wrong with a text, or worth saying about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    pub(super) fn at(place: Place, cause: impl Into<String>) -> Self {
+    pub(in crate::traffic) fn at(place: Place, cause: impl Into<String>) -> Self {
         Self { line: place.line, column: place.column, cause: cause.into() }
     }
 }
@@ -49,7 +49,7 @@ impl fmt::Display for Problem {
 }
 
 /// All blocks of a script, or everything that is wrong with it.
-pub(super) fn blocks(text: &str) -> (Vec<RawBlock>, Vec<Problem>) {
+pub(in crate::traffic) fn blocks(text: &str) -> (Vec<RawBlock>, Vec<Problem>) {
     if text.len() > LARGEST {
         let start = Place { line: 1, column: 1 };
         return (Vec::new(), vec![Problem::at(start, "the file is larger than 1 MiB")]);
@@ -62,7 +62,7 @@ pub(super) fn blocks(text: &str) -> (Vec<RawBlock>, Vec<Problem>) {
 }
 
 /// The one value that a text says; `start` is where the text stands.
-pub(super) fn tree(text: &str, start: Place) -> Result<Tree, Problem> {
+pub(in crate::traffic) fn tree(text: &str, start: Place) -> Result<Tree, Problem> {
     let mut reader = tree::Reader::new(text, start);
     let value = match reader.problems.pop() {
         Some(problem) => return Err(problem),

@@ -8,8 +8,8 @@ use super::packet::Kind;
 use super::report::Came;
 use super::report::Report;
 use crate::traffic::chance::Stream;
+use crate::traffic::language::quantity::whole;
 use crate::traffic::law::Law;
-use crate::traffic::quantity::whole;
 use crate::units::Nanos;
 
 /// What came, and what is still to be reported of it.

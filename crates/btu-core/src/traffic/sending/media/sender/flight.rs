@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::Part;
-use crate::traffic::gcc::Acknowledged;
-use crate::traffic::media::report::Came;
+use crate::traffic::sending::gcc::Acknowledged;
+use crate::traffic::sending::media::report::Came;
 use crate::units::Bytes;
 use crate::units::Nanos;
 

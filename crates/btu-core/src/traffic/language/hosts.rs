@@ -36,9 +36,9 @@ fn once(hosts: impl Iterator<Item = String>) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Vocabulary;
-    use super::super::read_toml;
-    use super::super::to_toml;
+    use crate::traffic::Vocabulary;
+    use crate::traffic::read_toml;
+    use crate::traffic::to_toml;
 
     const RING: &str = r#"
         run = "ring"

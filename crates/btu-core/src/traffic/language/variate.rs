@@ -6,19 +6,19 @@ use crate::units::BitRate;
 use crate::units::Bytes;
 use crate::units::Nanos;
 
-use super::chance::Stream;
-use super::law::Interpolation;
-use super::law::Kind;
-use super::law::Law;
-use super::law::Measures;
 use super::quantity::Quantity;
 use super::quantity::whole;
+use crate::traffic::chance::Stream;
+use crate::traffic::law::Interpolation;
+use crate::traffic::law::Kind;
+use crate::traffic::law::Law;
+use crate::traffic::law::Measures;
 
 /// A value that is drawn anew at each use, such as `exp(256258 B)`; a number is a constant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variate {
-    pub(super) law: Law,
-    pub(super) quantity: Quantity,
+    pub(in crate::traffic) law: Law,
+    pub(in crate::traffic) quantity: Quantity,
 }
 
 impl Variate {

@@ -1,9 +1,9 @@
 //! The sizes of frames.
 
 use crate::traffic::chance::Stream;
+use crate::traffic::language::quantity::float;
+use crate::traffic::language::quantity::whole;
 use crate::traffic::law::Law;
-use crate::traffic::quantity::float;
-use crate::traffic::quantity::whole;
 use crate::units::Bytes;
 
 /// An encoder with a rate to keep.

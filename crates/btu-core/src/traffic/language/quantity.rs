@@ -62,12 +62,12 @@ impl Quantity {
     }
 
     /// What one unit of a logarithm or of a shape is, where none is written: 1 B, 1 s, 1 bit/s.
-    pub(super) const fn natural(self) -> f64 {
+    pub(in crate::traffic) const fn natural(self) -> f64 {
         if matches!(self, Self::Time) { 1e9 } else { 1.0 }
     }
 
     /// The base unit after a number, and the largest mean that a value may have, for people.
-    pub(super) const fn bound_of_means(self) -> (&'static str, &'static str) {
+    pub(in crate::traffic) const fn bound_of_means(self) -> (&'static str, &'static str) {
         match self {
             Self::Bytes => (" B", "16000000 GB"),
             Self::Count | Self::Number => ("", "16000000000000000"),
@@ -83,7 +83,12 @@ impl Quantity {
     }
 
     /// A written number in the base unit. `bare` is what a number without a unit counts, if legal.
-    pub(super) fn base(self, value: f64, unit: &str, bare: Option<f64>) -> Result<f64, String> {
+    pub(in crate::traffic) fn base(
+        self,
+        value: f64,
+        unit: &str,
+        bare: Option<f64>,
+    ) -> Result<f64, String> {
         if unit.is_empty() {
             return match bare {
                 Some(size) => Ok(snap(value * size)),
@@ -103,7 +108,7 @@ impl Quantity {
     }
 
     /// Writes a value so that reading it gives the same number again.
-    pub(super) fn write(self, value: f64) -> String {
+    pub(in crate::traffic) fn write(self, value: f64) -> String {
         if !self.needs_unit() {
             return value.to_string();
         }
@@ -122,7 +127,7 @@ fn exact(name: &str) -> bool {
 }
 
 /// Drops the binary noise of a decimal fraction: 0.1 ms is 100000 ns.
-pub(super) fn snap(value: f64) -> f64 {
+pub(in crate::traffic) fn snap(value: f64) -> f64 {
     let nearest = value.round();
     if (value - nearest).abs() <= nearest.abs() * 1e-12 { nearest } else { value }
 }
@@ -133,13 +138,13 @@ pub(super) fn snap(value: f64) -> f64 {
     clippy::cast_sign_loss,
     reason = "negative values are zero, larger ones saturate, no number is zero"
 )]
-pub(super) fn whole(value: f64) -> u64 {
+pub(in crate::traffic) fn whole(value: f64) -> u64 {
     value.round() as u64
 }
 
 /// A counter as a float, exact up to 2^53.
 #[expect(clippy::cast_precision_loss, reason = "sizes and times of traffic are below 2^53")]
-pub(super) fn float(count: u64) -> f64 {
+pub(in crate::traffic) fn float(count: u64) -> f64 {
     count as f64
 }
 

@@ -9,7 +9,6 @@ use super::call::Call;
 use super::call::Pattern;
 use super::quantity::Quantity;
 use super::quantity::whole;
-use super::receipts;
 use super::recording::FileText;
 use super::scenario::Drain;
 use super::scenario::Endpoint;
@@ -22,7 +21,8 @@ use super::script::Label;
 use super::script::Place;
 use super::script::Problem;
 use super::script::Tree;
-use super::transport::Transport;
+use crate::traffic::receipts;
+use crate::traffic::transport::Transport;
 
 /// What the text may name that this crate does not know.
 #[derive(Clone, Copy)]
@@ -39,28 +39,28 @@ impl std::fmt::Debug for Vocabulary<'_> {
 
 /// What the settings of one end say; most belong to the sender.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Settings {
-    pub(super) name: Option<(String, Place)>,
-    pub(super) call: Option<Call>,
-    pub(super) protocol: Option<Protocol>,
-    pub(super) own: Option<Endpoint>,
-    pub(super) peer: Option<Endpoint>,
-    pub(super) start: Option<Nanos>,
-    pub(super) seed: Option<u64>,
-    pub(super) pace: Option<Pace>,
-    pub(super) drain: Option<Drain>,
-    pub(super) receipts: Option<(bool, Place)>,
-    pub(super) dscp: Option<u8>,
-    pub(super) link: Option<String>,
+pub(in crate::traffic) struct Settings {
+    pub(in crate::traffic) name: Option<(String, Place)>,
+    pub(in crate::traffic) call: Option<Call>,
+    pub(in crate::traffic) protocol: Option<Protocol>,
+    pub(in crate::traffic) own: Option<Endpoint>,
+    pub(in crate::traffic) peer: Option<Endpoint>,
+    pub(in crate::traffic) start: Option<Nanos>,
+    pub(in crate::traffic) seed: Option<u64>,
+    pub(in crate::traffic) pace: Option<Pace>,
+    pub(in crate::traffic) drain: Option<Drain>,
+    pub(in crate::traffic) receipts: Option<(bool, Place)>,
+    pub(in crate::traffic) dscp: Option<u8>,
+    pub(in crate::traffic) link: Option<String>,
 }
 
 /// The names of the settings of a test, for errors.
-pub(super) const NAMES: &str =
+pub(in crate::traffic) const NAMES: &str =
     "type, protocol, own, peer, name, start, seed, pace, drain, receipts, dscp, link";
 
 impl Settings {
     /// Takes one setting; it may be written once.
-    pub(super) fn set(
+    pub(in crate::traffic) fn set(
         &mut self,
         (name, place): (&str, Place),
         value: &Tree,
@@ -88,12 +88,12 @@ impl Settings {
     }
 
     /// True for the reading end.
-    pub(super) fn is_sink(&self) -> bool {
+    pub(in crate::traffic) fn is_sink(&self) -> bool {
         self.call.as_ref().is_some_and(|call| matches!(call.pattern(), Pattern::Sink))
     }
 
     /// What is wrong with receipts that are wanted.
-    pub(super) fn receipts_refused(&self) -> Option<Problem> {
+    pub(in crate::traffic) fn receipts_refused(&self) -> Option<Problem> {
         let (_, place) = self.receipts.filter(|(is_wanted, _)| *is_wanted)?;
         let transport = self.protocol.as_ref().map_or(Transport::default(), |one| one.transport);
         let cause = receipts::refusal(self.call.as_ref()?, transport)?;
@@ -178,13 +178,14 @@ fn of_quic(value: &Tree) -> Result<String, Problem> {
 const QUIC_CONGESTION: [&str; 3] = ["cubic", "reno", "bbr"];
 
 /// Of a smaller buffer Linux makes a larger one, and of a larger one less, without a word.
-pub(super) const WINDOW: RangeInclusive<Bytes> = Bytes::new(4096)..=Bytes::new(512 << 20);
+pub(in crate::traffic) const WINDOW: RangeInclusive<Bytes> =
+    Bytes::new(4096)..=Bytes::new(512 << 20);
 
 /// What `TCP_MAXSEG` takes: `TCP_MIN_MSS` to `MAX_TCP_WINDOW` of the kernel (net/tcp.h).
-pub(super) const MSS: RangeInclusive<Bytes> = Bytes::new(88)..=Bytes::new(32_767);
+pub(in crate::traffic) const MSS: RangeInclusive<Bytes> = Bytes::new(88)..=Bytes::new(32_767);
 
 /// `host:port`, or a host or role alone.
-pub(super) fn endpoint(tree: &Tree) -> Result<Endpoint, Problem> {
+pub(in crate::traffic) fn endpoint(tree: &Tree) -> Result<Endpoint, Problem> {
     match &tree.form {
         Form::Endpoint(host, port) => Ok(Endpoint { host: host.clone(), port: Some(*port) }),
         Form::Call(host, none) if none.is_empty() => {
@@ -195,23 +196,23 @@ pub(super) fn endpoint(tree: &Tree) -> Result<Endpoint, Problem> {
 }
 
 /// A name that can stand in a key of the matrix.
-pub(super) fn label(tree: &Tree) -> Result<String, Problem> {
+pub(in crate::traffic) fn label(tree: &Tree) -> Result<String, Problem> {
     let name = word(tree).or_else(|_| text(tree))?;
     name_of(&name).ok_or_else(|| Problem::at(tree.place, NAME))
 }
 
 /// A name that can stand in a key of the matrix, in lower case.
-pub(super) fn name_of(text: &str) -> Option<String> {
+pub(in crate::traffic) fn name_of(text: &str) -> Option<String> {
     let legal = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let fits = !text.is_empty() && text.len() <= 64 && text.chars().all(legal);
     fits.then(|| text.to_lowercase())
 }
 
 /// What a name must be.
-pub(super) const NAME: &str = "a name has 1 to 64 letters, digits, \"-\" or \"_\"";
+pub(in crate::traffic) const NAME: &str = "a name has 1 to 64 letters, digits, \"-\" or \"_\"";
 
 /// An end of a path: a host or a role, with or without `:PORT`.
-pub(super) fn end_of(text: &str) -> Option<Endpoint> {
+pub(in crate::traffic) fn end_of(text: &str) -> Option<Endpoint> {
     let text = text.trim();
     let (host, port) = match text.rsplit_once(':') {
         Some((host, port)) if host.ends_with(']') || !host.contains(':') => (host, Some(port)),
@@ -244,7 +245,7 @@ fn text(tree: &Tree) -> Result<String, Problem> {
 }
 
 /// `yes` or `no` for the setting `name`, in the spellings of people.
-pub(super) fn yes(name: &str, tree: &Tree) -> Result<bool, Problem> {
+pub(in crate::traffic) fn yes(name: &str, tree: &Tree) -> Result<bool, Problem> {
     let word = match &tree.form {
         Form::Number(value, unit) if unit.is_empty() => value.to_string(),
         _ => word(tree).unwrap_or_default(),

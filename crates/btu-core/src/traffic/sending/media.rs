@@ -11,8 +11,8 @@ mod report;
 mod screen;
 mod sender;
 
-use super::train::Noticed;
-use super::train::Open;
+use crate::traffic::train::Noticed;
+use crate::traffic::train::Open;
 use crate::units::Nanos;
 
 pub use packet::HEAD;
@@ -25,7 +25,7 @@ pub use report::Report;
 pub use sender::Due;
 pub use sender::Sender;
 
-pub(super) use sender::Source;
+pub(in crate::traffic) use sender::Source;
 
 /// Both ends of a test, and what it would send if nothing held it back.
 #[derive(Debug)]

@@ -6,12 +6,12 @@ use super::tree::Argument as Part;
 use super::tree::Form;
 use super::tree::Label;
 use super::tree::Tree;
+use crate::traffic::language::quantity::Quantity;
+use crate::traffic::language::quantity::snap;
 use crate::traffic::law::KINDS;
 use crate::traffic::law::Kind;
 use crate::traffic::law::Law;
 use crate::traffic::law::Measures;
-use crate::traffic::quantity::Quantity;
-use crate::traffic::quantity::snap;
 
 /// What a distribution's values measure, and what a number without a unit counts.
 #[derive(Clone, Copy)]

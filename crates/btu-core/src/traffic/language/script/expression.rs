@@ -19,20 +19,20 @@ use super::tree::Argument as Part;
 use super::tree::Form;
 use super::tree::Label;
 use super::tree::Tree;
-use crate::traffic::call;
-use crate::traffic::call::Argument;
-use crate::traffic::call::Call;
-use crate::traffic::call::Parameter;
-use crate::traffic::call::Takes;
+use crate::traffic::language::call;
+use crate::traffic::language::call::Argument;
+use crate::traffic::language::call::Call;
+use crate::traffic::language::call::Parameter;
+use crate::traffic::language::call::Takes;
+use crate::traffic::language::quantity::Dialect;
+use crate::traffic::language::quantity::Quantity;
+use crate::traffic::language::recording::FileText;
+use crate::traffic::language::variate::Variate;
 use crate::traffic::law::Interpolation;
 use crate::traffic::law::KINDS;
 use crate::traffic::law::Law;
 use crate::traffic::law::Table;
 use crate::traffic::model::tcplib;
-use crate::traffic::quantity::Dialect;
-use crate::traffic::quantity::Quantity;
-use crate::traffic::recording::FileText;
-use crate::traffic::variate::Variate;
 
 /// Reads expressions in one dialect.
 pub(in crate::traffic) struct Expressions<'f> {

@@ -1,10 +1,10 @@
 //! Scenarios of one test that plans are made of, in the TOML form.
 
-use super::plan::Link;
-use super::plan::Plan;
-use super::trace::float;
 use crate::link::ChainSpec;
 use crate::link::Reader;
+use crate::traffic::plan::Link;
+use crate::traffic::plan::Plan;
+use crate::traffic::trace::float;
 use crate::units::Bytes;
 use crate::units::Nanos;
 
@@ -126,7 +126,7 @@ pub fn poisson(tcp: &str, bit_s: f64, time: Nanos) -> String {
 
 /// The period of blocks at a rate.
 pub fn period(block: Bytes, bit_s: f64) -> Nanos {
-    Nanos::new(super::analysis::figures::rounded(float(block.bits()) * 1e9 / bit_s).max(1))
+    Nanos::new(crate::traffic::analysis::figures::rounded(float(block.bits()) * 1e9 / bit_s).max(1))
 }
 
 /// A line of a test.

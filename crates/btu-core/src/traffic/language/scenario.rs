@@ -8,8 +8,8 @@ use crate::units::Nanos;
 use super::call::Argument;
 use super::call::Call;
 use super::call::Parameter;
-use super::chance::Streams;
-use super::transport::Transport;
+use crate::traffic::chance::Streams;
+use crate::traffic::transport::Transport;
 
 /// Everything that one file describes.
 #[derive(Clone, Debug, PartialEq)]
@@ -173,7 +173,7 @@ impl Scenario {
     }
 
     /// Why values of the matrix have no meaning beside others of it; every combination of them runs.
-    pub(super) fn conflicts(&self) -> Vec<String> {
+    pub(in crate::traffic) fn conflicts(&self) -> Vec<String> {
         let of_cluster = |cluster: &Cluster| -> Vec<String> {
             let tightest = |test: &Test| self.tightest(&cluster.name, test).conflict();
             cluster.tests.iter().filter_map(tightest).map(|(_, cause)| cause).collect()
@@ -234,7 +234,7 @@ impl Block {
         }
     }
 
-    pub(super) fn each_cluster(&mut self, change: &mut dyn FnMut(&mut Cluster)) {
+    pub(in crate::traffic) fn each_cluster(&mut self, change: &mut dyn FnMut(&mut Cluster)) {
         match self {
             Self::Cluster(cluster) => change(cluster),
             Self::Parallel(blocks) | Self::Serial(blocks, _) => {
@@ -260,14 +260,14 @@ impl Test {
 
 impl Axis {
     /// True for a test whose argument this axis replaces.
-    pub(super) fn names(&self, cluster: &str, test: &Test) -> bool {
+    pub(in crate::traffic) fn names(&self, cluster: &str, test: &Test) -> bool {
         self.cluster == cluster
             && self.test.as_ref().is_none_or(|name| *name == test.name)
             && test.traffic.shape().parameter(&self.parameter).is_some()
     }
 
     /// The parameters that it replaces, each of another type of traffic.
-    pub(super) fn declared(&self, scenario: &Scenario) -> Vec<&'static Parameter> {
+    pub(in crate::traffic) fn declared(&self, scenario: &Scenario) -> Vec<&'static Parameter> {
         let of_cluster = |cluster: &Cluster| -> Vec<&'static Parameter> {
             let named = cluster.tests.iter().filter(|test| self.names(&cluster.name, test));
             let shapes = named.map(|test| test.traffic.shape());
@@ -316,8 +316,9 @@ impl fmt::Display for Endpoint {
 impl fmt::Display for Protocol {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { transport, window, nodelay, congestion, mss } = self;
-        let size =
-            |bytes: &Bytes| super::Quantity::Bytes.write(super::quantity::float(bytes.count()));
+        let size = |bytes: &Bytes| {
+            crate::traffic::Quantity::Bytes.write(super::quantity::float(bytes.count()))
+        };
         let options = [
             window.as_ref().map(|window| format!("window={}", size(window))),
             nodelay.map(|on| format!("nodelay={}", if on { "yes" } else { "no" })),

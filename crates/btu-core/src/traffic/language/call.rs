@@ -7,20 +7,20 @@ use std::fmt;
 
 use crate::units::Nanos;
 
-use super::chance::Streams;
-use super::model;
-use super::model::Model;
 use super::quantity::Dialect;
 use super::quantity::Quantity;
 use super::quantity::whole;
 use super::script;
-use super::train::Bursts;
-use super::train::Train;
 use super::variate::Variate;
+use crate::traffic::chance::Streams;
+use crate::traffic::model;
+use crate::traffic::model::Model;
+use crate::traffic::train::Bursts;
+use crate::traffic::train::Train;
 
 pub use conflict::OnlyBeside;
 pub use content::Content;
-pub(super) use content::Rows;
+pub(in crate::traffic) use content::Rows;
 
 /// Something that can be written as `name(argument=value, ...)`.
 #[derive(Debug)]
@@ -83,8 +83,8 @@ pub enum Argument {
 /// A shape with its arguments, in the order of the parameters.
 #[derive(Clone, Debug)]
 pub struct Call {
-    pub(super) shape: &'static Shape,
-    pub(super) arguments: Vec<(&'static str, Argument)>,
+    pub(in crate::traffic) shape: &'static Shape,
+    pub(in crate::traffic) arguments: Vec<(&'static str, Argument)>,
 }
 
 /// How a test sends.
@@ -96,7 +96,7 @@ pub enum Pattern {
     Burstq,
     /// Writes back to back.
     Full,
-    /// As one of [`super::MODELS`] says.
+    /// As one of [`crate::traffic::MODELS`] says.
     Model(&'static Model),
     /// Not at all: it reads.
     Sink,
@@ -185,18 +185,18 @@ pub static BASICS: &[Shape] = &[
 ];
 
 /// The shape of this name: one of [`BASICS`], or a model.
-pub(super) fn shape(name: &str) -> Option<&'static Shape> {
+pub(in crate::traffic) fn shape(name: &str) -> Option<&'static Shape> {
     let models = model::MODELS.iter().map(|model| &model.shape);
     BASICS.iter().chain(models).find(|shape| shape.name == name)
 }
 
 /// The shape of a sink.
-pub(super) fn sink() -> &'static Shape {
+pub(in crate::traffic) fn sink() -> &'static Shape {
     &BASICS[BASICS.len() - 1]
 }
 
 /// The names of all shapes, for errors.
-pub(super) fn shapes() -> String {
+pub(in crate::traffic) fn shapes() -> String {
     let models = model::MODELS.iter().map(|model| &model.shape);
     BASICS.iter().chain(models).map(|shape| shape.name).collect::<Vec<_>>().join(", ")
 }
@@ -210,21 +210,21 @@ impl Shape {
 
 impl Parameter {
     /// The same where only values from one to another have a meaning.
-    pub(super) const fn within(self, least: f64, most: f64) -> Self {
+    pub(in crate::traffic) const fn within(self, least: f64, most: f64) -> Self {
         Self { range: Some((least, most)), ..self }
     }
 
     /// The same where less than so many times another parameter has no meaning.
-    pub(super) const fn at_least(self, times: f64, other: &'static str) -> Self {
+    pub(in crate::traffic) const fn at_least(self, times: f64, other: &'static str) -> Self {
         Self { at_least: Some((times, other)), ..self }
     }
 
     /// The same of which a word has a meaning only beside some words of another parameter.
-    pub(super) const fn only_beside(self, rule: OnlyBeside) -> Self {
+    pub(in crate::traffic) const fn only_beside(self, rule: OnlyBeside) -> Self {
         Self { only_beside: Some(rule), ..self }
     }
 
-    pub(super) const fn quantity(&self) -> Option<Quantity> {
+    pub(in crate::traffic) const fn quantity(&self) -> Option<Quantity> {
         match self.takes {
             Takes::Fixed(quantity)
             | Takes::Needed(quantity)
@@ -235,7 +235,7 @@ impl Parameter {
     }
 
     /// Why a value has no meaning for it, and which have.
-    pub(super) fn refusal(&self, value: &Variate) -> Option<String> {
+    pub(in crate::traffic) fn refusal(&self, value: &Variate) -> Option<String> {
         let (name, mean, quantity) = (self.name, value.mean(), value.quantity());
         if matches!(self.takes, Takes::Fixed(_)) && value.fixed().is_none() {
             return Some(format!("{name}: write a number; it holds for the whole test"));
@@ -278,7 +278,7 @@ impl Call {
     }
 
     /// Writes or replaces an argument of a parameter of the shape.
-    pub(super) fn set(&mut self, parameter: &'static Parameter, value: Argument) {
+    pub(in crate::traffic) fn set(&mut self, parameter: &'static Parameter, value: Argument) {
         self.arguments.retain(|(name, _)| *name != parameter.name);
         self.arguments.push((parameter.name, value));
         let place = |name: &str| self.shape.parameters.iter().position(|p| p.name == name);
@@ -305,12 +305,12 @@ impl Call {
     }
 
     /// The mean of a parameter in its base unit.
-    pub(super) fn number(&self, name: &str) -> f64 {
+    pub(in crate::traffic) fn number(&self, name: &str) -> f64 {
         self.variate(name).mean()
     }
 
     /// A count that holds for the whole test.
-    pub(super) fn count(&self, name: &str) -> u32 {
+    pub(in crate::traffic) fn count(&self, name: &str) -> u32 {
         u32::try_from(whole(self.number(name))).unwrap_or(u32::MAX)
     }
 
@@ -324,7 +324,7 @@ impl Call {
     }
 
     /// What stands in the file that was written for a parameter.
-    pub(super) fn file(&self, name: &str) -> Option<&Rows> {
+    pub(in crate::traffic) fn file(&self, name: &str) -> Option<&Rows> {
         match self.written(name) {
             Some(Argument::File(_, Content(rows))) => Some(rows),
             _ => None,
