@@ -12,6 +12,7 @@ pub mod class;
 pub mod clock;
 pub mod course;
 mod estimate;
+pub mod figures;
 pub mod findings;
 pub mod language;
 mod law;
@@ -25,7 +26,6 @@ mod receipts;
 pub mod sample;
 pub mod sending;
 pub mod simulated;
-pub mod study;
 #[cfg(test)]
 mod tests;
 pub mod trace;

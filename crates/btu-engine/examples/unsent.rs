@@ -12,7 +12,7 @@
 use std::error::Error;
 use std::thread;
 
-use btu_core::traffic::analysis::figures::Figures;
+use btu_core::traffic::figures::flow::Figures;
 use btu_core::traffic::sending::burst::BlockRecord;
 use btu_core::traffic::sending::burst::Fate;
 use btu_core::traffic::trace::Trace;

@@ -84,7 +84,7 @@ pub enum Content<'a> {
         /// What was measured.
         journal: &'a traffic::sample::Journal,
         /// What it means.
-        analysis: &'a traffic::study::Analysis,
+        analysis: &'a traffic::analysis::Analysis,
     },
 }
 

@@ -20,9 +20,9 @@ pub(crate) mod unverified;
 
 use btu_core::journal::EventRecord;
 use btu_core::role::Role;
+use btu_core::traffic::analysis::Analysis;
 use btu_core::traffic::plan::Study;
 use btu_core::traffic::sample::Journal;
-use btu_core::traffic::study::Analysis;
 
 use crate::document::Block;
 use crate::document::Document;

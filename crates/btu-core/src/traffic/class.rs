@@ -2,9 +2,9 @@
 
 mod edited;
 
-use super::analysis::figures::rounded;
-use super::study::Totals;
 use super::transport::Transport;
+use crate::traffic::analysis::Totals;
+use crate::traffic::figures::flow::rounded;
 use crate::units::Nanos;
 
 pub use edited::EditedLimits;

@@ -12,7 +12,7 @@ use super::plan::Probe;
 use super::plan::place;
 use super::sample::Line;
 use super::sample::RunSample;
-use super::study::Totals;
+use crate::traffic::analysis::Totals;
 use crate::units::Nanos;
 
 pub(super) use sheet::KNEE as KNEE_SERIES;

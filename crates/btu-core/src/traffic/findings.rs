@@ -3,7 +3,6 @@
 mod deviations;
 mod runs;
 
-use super::analysis::transfer::TransferFigures;
 use super::method::Frame;
 use super::probe::CapacityFigures;
 use super::probe::PathMtuFigures;
@@ -11,6 +10,7 @@ use super::probe::ProbeSample;
 use super::probe::ResponsivenessFigures;
 use super::sample::Journal;
 use super::sample::RunSample;
+use crate::traffic::figures::transfer::TransferFigures;
 
 use self::runs::Runs;
 

@@ -9,12 +9,12 @@ use serde::Deserializer;
 use serde::Serialize;
 use serde::de::Error;
 
-use super::analysis::capacity::Adjustment;
 use super::class::EditedLimits;
 use super::course::LONGEST_LOAD;
 use super::course::LONGEST_TRIAL;
 use super::course::QOS;
 use crate::role::Role;
+use crate::traffic::figures::capacity::Adjustment;
 use crate::traffic::language::build::ScenarioError;
 use crate::traffic::language::form::read_toml;
 use crate::traffic::language::scenario::Scenario;

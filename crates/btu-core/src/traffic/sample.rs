@@ -3,9 +3,6 @@
 use serde::Deserialize;
 use serde::Serialize;
 
-use super::analysis::figures::Figures;
-use super::analysis::places::Places;
-use super::analysis::slowdown::Slowdown;
 use super::clock::ClockSample;
 use super::plan::Cell;
 use super::plan::Plan;
@@ -18,6 +15,9 @@ use crate::sample::Flag;
 use crate::sample::HostSample;
 use crate::sample::Outcome;
 use crate::sample::SocketOptions;
+use crate::traffic::figures::flow::Figures;
+use crate::traffic::figures::places::Places;
+use crate::traffic::figures::slowdown::Slowdown;
 use crate::units::Bytes;
 use crate::units::Nanos;
 use crate::verb;

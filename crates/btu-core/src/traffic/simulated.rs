@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
-use super::analysis::figures::rounded;
 use super::trace::Read;
 use super::trace::Trace;
 use super::trace::float;
+use crate::traffic::figures::flow::rounded;
 use crate::traffic::sending::burst::Block;
 use crate::traffic::sending::burst::Bursts;
 use crate::traffic::sending::burst::Discipline;
@@ -117,8 +117,8 @@ mod tests {
     use crate::traffic::Timeline;
     use crate::traffic::Train;
     use crate::traffic::Vocabulary;
-    use crate::traffic::analysis::delay::fluid_window;
-    use crate::traffic::analysis::figures::Figures;
+    use crate::traffic::figures::delay::fluid_window;
+    use crate::traffic::figures::flow::Figures;
     use crate::traffic::read_script;
 
     /// The paper's variable bit rate for 120 s, as a script has it (napier, section 4 c).

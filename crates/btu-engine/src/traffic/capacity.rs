@@ -18,9 +18,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 use std::time::Instant;
 
-use btu_core::traffic::analysis::capacity::Adjustment;
-use btu_core::traffic::analysis::capacity::FEEDBACK;
 use btu_core::traffic::course::LONGEST_TRIAL;
+use btu_core::traffic::figures::capacity::Adjustment;
+use btu_core::traffic::figures::capacity::FEEDBACK;
 use btu_core::traffic::probe::CapacityReport;
 use btu_core::traffic::probe::CapacitySample;
 use btu_core::units::Bytes;

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 
-use btu_core::traffic::analysis::places::Glance;
+use btu_core::traffic::figures::places::Glance;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_sys::cpu::CpuSet;

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use btu_core::sample::Outcome;
 pub(super) use btu_core::traffic::LARGEST_DATAGRAM;
-use btu_core::traffic::analysis::places::Glance;
+use btu_core::traffic::figures::places::Glance;
 use btu_core::traffic::sending::burst::BlockRecord;
 use btu_core::traffic::sending::burst::Discipline;
 use btu_core::traffic::trace::Arrived;

@@ -8,7 +8,7 @@ use btu_core::traffic::Drain;
 use btu_core::traffic::Noticed;
 use btu_core::traffic::Pace;
 use btu_core::traffic::Transport;
-use btu_core::traffic::analysis::places::Glance;
+use btu_core::traffic::figures::places::Glance;
 use btu_core::traffic::sending::burst::Block;
 use btu_core::traffic::sending::burst::Discipline;
 use btu_core::traffic::sending::burst::Limits;

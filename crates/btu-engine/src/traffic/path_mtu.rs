@@ -13,9 +13,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 use std::time::Instant;
 
-use btu_core::traffic::analysis::path_mtu::LARGEST;
-use btu_core::traffic::analysis::path_mtu::PathMtuSearch;
-use btu_core::traffic::analysis::path_mtu::patience;
+use btu_core::traffic::figures::path_mtu::LARGEST;
+use btu_core::traffic::figures::path_mtu::PathMtuSearch;
+use btu_core::traffic::figures::path_mtu::patience;
 use btu_core::traffic::plan::Probe;
 use btu_core::traffic::probe::PathMtuProbe;
 use btu_core::traffic::probe::PathMtuSample;

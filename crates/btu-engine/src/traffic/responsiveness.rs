@@ -20,7 +20,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::thread::Scope;
 
-use btu_core::traffic::analysis::responsiveness::Stability;
+use btu_core::traffic::figures::responsiveness::Stability;
 use btu_core::traffic::plan::Probe;
 use btu_core::traffic::probe::ForeignProbe;
 use btu_core::traffic::probe::ResponsivenessSample;

@@ -3,7 +3,7 @@
 
 use btu_core::sample::Outcome;
 use btu_core::traffic::Pace;
-use btu_core::traffic::analysis::figures::Figures;
+use btu_core::traffic::figures::flow::Figures;
 use btu_core::traffic::sending::burst::Block;
 use btu_core::traffic::sending::burst::Discipline;
 use btu_core::traffic::sending::burst::Fate;

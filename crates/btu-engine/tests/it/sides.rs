@@ -14,7 +14,7 @@ use std::thread;
 use btu_core::role::Role;
 use btu_core::sample::Outcome;
 use btu_core::traffic::Drain;
-use btu_core::traffic::analysis::figures::Figures;
+use btu_core::traffic::figures::flow::Figures;
 use btu_core::traffic::sending::burst::Block;
 use btu_core::traffic::sending::burst::Discipline;
 use btu_core::traffic::sending::burst::Limits;

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 
 use btu_core::sample::Outcome;
-use btu_core::traffic::analysis::figures::Figures;
+use btu_core::traffic::figures::flow::Figures;
 use btu_core::traffic::sending::token_bucket::TokenBucket;
 use btu_core::units::BitRate;
 use btu_core::units::Bytes;

@@ -11,7 +11,7 @@ use btu_core::traffic::Closed;
 use btu_core::traffic::Drain;
 use btu_core::traffic::Event;
 use btu_core::traffic::Pace;
-use btu_core::traffic::analysis::figures::Figures;
+use btu_core::traffic::figures::flow::Figures;
 use btu_core::traffic::sending::burst::Block;
 use btu_core::traffic::sending::burst::Discipline;
 use btu_core::traffic::sending::burst::Limits;

@@ -11,7 +11,7 @@ use std::time::Duration;
 use btu_core::role::Role;
 use btu_core::sample::Outcome;
 use btu_core::traffic::Drain;
-use btu_core::traffic::analysis::figures::Figures;
+use btu_core::traffic::figures::flow::Figures;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::Party;

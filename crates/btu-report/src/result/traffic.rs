@@ -10,11 +10,11 @@ mod run;
 mod sheet;
 
 use btu_core::journal::EventRecord;
-use btu_core::traffic::analysis::knee::Shape;
+use btu_core::traffic::analysis::Analysis;
+use btu_core::traffic::analysis::Estimate;
+use btu_core::traffic::figures::knee::Shape;
 use btu_core::traffic::sample::FlowSample;
 use btu_core::traffic::sample::Journal;
-use btu_core::traffic::study::Analysis;
-use btu_core::traffic::study::Estimate;
 use serde::Deserialize;
 use serde::Serialize;
 

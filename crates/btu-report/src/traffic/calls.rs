@@ -1,9 +1,9 @@
 //! What telephone calls would be worth on the path, by the E-model, and why films have no such figure.
 
+use btu_core::traffic::analysis::Measured;
+use btu_core::traffic::analysis::Totals;
 use btu_core::traffic::class;
 use btu_core::traffic::plan::Group;
-use btu_core::traffic::study::Measured;
-use btu_core::traffic::study::Totals;
 
 use super::Seen;
 use super::qos::percent;

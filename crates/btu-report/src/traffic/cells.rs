@@ -1,9 +1,9 @@
 //! Every cell over its passes, curve by curve.
 
+use btu_core::traffic::analysis::Estimate;
+use btu_core::traffic::analysis::Measured;
 use btu_core::traffic::plan::Group;
 use btu_core::traffic::plan::Study;
-use btu_core::traffic::study::Estimate;
-use btu_core::traffic::study::Measured;
 
 use super::Seen;
 use super::rate;

@@ -2,11 +2,11 @@
 
 mod waiting;
 
-use btu_core::traffic::analysis::delay;
-use btu_core::traffic::analysis::sessions::Scaling;
+use btu_core::traffic::analysis::Estimate;
+use btu_core::traffic::analysis::Measured;
+use btu_core::traffic::figures::delay;
+use btu_core::traffic::figures::sessions::Scaling;
 use btu_core::traffic::plan::Group;
-use btu_core::traffic::study::Estimate;
-use btu_core::traffic::study::Measured;
 
 use super::Seen;
 use super::rate;

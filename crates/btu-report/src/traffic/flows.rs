@@ -6,7 +6,7 @@ mod slowdowns;
 
 use std::collections::BTreeMap;
 
-use btu_core::traffic::analysis::figures::Pacing;
+use btu_core::traffic::figures::flow::Pacing;
 use btu_core::traffic::plan::Study;
 use btu_core::traffic::sample::FlowSample;
 use btu_core::traffic::sample::RunSample;

@@ -1,6 +1,6 @@
 //! How well the generator itself kept time, in every study: what it was late by says nothing of the path.
 
-use btu_core::traffic::analysis::figures::Pacing;
+use btu_core::traffic::figures::flow::Pacing;
 use btu_core::traffic::plan::Cell;
 use btu_core::traffic::plan::Group;
 use btu_core::traffic::probe::ProbeSample;

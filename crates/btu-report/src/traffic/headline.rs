@@ -2,14 +2,14 @@
 
 use btu_core::journal::EventRecord;
 use btu_core::stats::median;
-use btu_core::traffic::analysis::knee::Shape;
+use btu_core::traffic::analysis::Analysis;
+use btu_core::traffic::analysis::Estimate;
+use btu_core::traffic::analysis::Measured;
+use btu_core::traffic::analysis::Of;
+use btu_core::traffic::analysis::SheetLine;
+use btu_core::traffic::figures::knee::Shape;
 use btu_core::traffic::findings::Findings;
 use btu_core::traffic::plan::Group;
-use btu_core::traffic::study::Analysis;
-use btu_core::traffic::study::Estimate;
-use btu_core::traffic::study::Measured;
-use btu_core::traffic::study::Of;
-use btu_core::traffic::study::SheetLine;
 use btu_core::words::several;
 
 use super::Seen;

@@ -1,10 +1,10 @@
 //! The paper's own numbers beside ours, and where its text and its arithmetic disagree.
 
-use btu_core::traffic::analysis::delay;
+use btu_core::traffic::analysis::Measured;
+use btu_core::traffic::figures::delay;
 use btu_core::traffic::language::recipe::burst_period_s;
 use btu_core::traffic::plan::Group;
 use btu_core::traffic::plan::Study;
-use btu_core::traffic::study::Measured;
 
 use super::Seen;
 use super::rate;

@@ -3,13 +3,13 @@
 mod limits;
 mod lines;
 
+use btu_core::traffic::analysis::Carried;
+use btu_core::traffic::analysis::Totals;
 use btu_core::traffic::class;
 use btu_core::traffic::plan::Study;
 use btu_core::traffic::sample::Agreement;
 use btu_core::traffic::sample::FlowSample;
 use btu_core::traffic::sample::RunSample;
-use btu_core::traffic::study::Carried;
-use btu_core::traffic::study::Totals;
 use btu_core::words::several;
 
 use super::Seen;

@@ -1,17 +1,17 @@
 //! One row per flow and run, for spreadsheets and statistics programs.
 
-use btu_core::traffic::analysis::figures::Delays;
-use btu_core::traffic::analysis::figures::Loss;
-use btu_core::traffic::analysis::figures::Pacing;
-use btu_core::traffic::analysis::figures::ReceiptDelays;
-use btu_core::traffic::analysis::figures::Receipts;
-use btu_core::traffic::analysis::places::Places;
+use btu_core::traffic::analysis::Analysis;
+use btu_core::traffic::figures::flow::Delays;
+use btu_core::traffic::figures::flow::Loss;
+use btu_core::traffic::figures::flow::Pacing;
+use btu_core::traffic::figures::flow::ReceiptDelays;
+use btu_core::traffic::figures::flow::Receipts;
+use btu_core::traffic::figures::places::Places;
 use btu_core::traffic::plan::Cell;
 use btu_core::traffic::sample::ClusterSample;
 use btu_core::traffic::sample::FlowSample;
 use btu_core::traffic::sample::Journal;
 use btu_core::traffic::sample::RunSample;
-use btu_core::traffic::study::Analysis;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 

@@ -1,10 +1,10 @@
 //! The directory of a traffic measurement, read back and judged.
 
 use btu_core::sample::Flag;
+use btu_core::traffic::analysis::Analysis;
+use btu_core::traffic::analysis::analyse;
 use btu_core::traffic::plan::Plan;
 use btu_core::traffic::sample::Journal;
-use btu_core::traffic::study::Analysis;
-use btu_core::traffic::study::analyse;
 
 use crate::document::Document;
 use crate::files::ResultFiles;

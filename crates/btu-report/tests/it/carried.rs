@@ -1,11 +1,11 @@
 //! What a path carried, and what it left behind: in results of now, and in those that do not tell.
 
-use btu_core::traffic::analysis::figures::Figures;
+use btu_core::traffic::analysis::analyse;
+use btu_core::traffic::figures::flow::Figures;
 use btu_core::traffic::plan::Group;
 use btu_core::traffic::plan::Study;
 use btu_core::traffic::sample::Journal;
 use btu_core::traffic::sample::Line;
-use btu_core::traffic::study::analyse;
 use btu_report::traffic_result;
 use btu_report::traffic_schema;
 use serde_json::Value;

@@ -1,6 +1,7 @@
 //! The generator's own error, in the report of every study.
 
-use btu_core::traffic::analysis::figures::Pacing;
+use btu_core::traffic::analysis::analyse;
+use btu_core::traffic::figures::flow::Pacing;
 use btu_core::traffic::plan::Group;
 use btu_core::traffic::plan::Study;
 use btu_core::traffic::probe::CapacitySample;
@@ -9,7 +10,6 @@ use btu_core::traffic::sample::FlowSample;
 use btu_core::traffic::sample::Journal;
 use btu_core::traffic::sample::Line;
 use btu_core::traffic::sample::RunSample;
-use btu_core::traffic::study::analyse;
 use btu_report::FORMATS;
 use btu_report::brief_text;
 use btu_report::compose_traffic;

@@ -1,13 +1,13 @@
 //! The sheet of a path between two hosts, in every form: what two clocks hide is said, and so is what nobody could read.
 
-use btu_core::traffic::analysis::figures::Loss;
+use btu_core::traffic::analysis::analyse;
+use btu_core::traffic::figures::flow::Loss;
 use btu_core::traffic::plan::Group;
 use btu_core::traffic::plan::Study;
 use btu_core::traffic::sample::Agreement;
 use btu_core::traffic::sample::FlowSample;
 use btu_core::traffic::sample::Journal;
 use btu_core::traffic::sample::Line;
-use btu_core::traffic::study::analyse;
 use btu_core::units::Nanos;
 use btu_report::traffic_result;
 use btu_report::traffic_schema;

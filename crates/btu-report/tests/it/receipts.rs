@@ -1,12 +1,12 @@
 //! Receipts of blocks in every form: the figures that came, those that did not, and nothing where nobody asked.
 
-use btu_core::traffic::analysis::figures::ReceiptDelays;
-use btu_core::traffic::analysis::figures::Receipts;
+use btu_core::traffic::analysis::analyse;
+use btu_core::traffic::figures::flow::ReceiptDelays;
+use btu_core::traffic::figures::flow::Receipts;
 use btu_core::traffic::plan::Study;
 use btu_core::traffic::sample::Agreement;
 use btu_core::traffic::sample::Journal;
 use btu_core::traffic::sample::Line;
-use btu_core::traffic::study::analyse;
 use btu_report::traffic_result;
 use btu_report::traffic_schema;
 use serde_json::Value;

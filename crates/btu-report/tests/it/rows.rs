@@ -1,8 +1,8 @@
 //! Rows of traffic: their columns, and what stands in them.
 
+use btu_core::traffic::analysis::analyse;
 use btu_core::traffic::plan::Study;
 use btu_core::traffic::sample::Line;
-use btu_core::traffic::study::analyse;
 use btu_report::traffic_result;
 
 use crate::traffic::journal;

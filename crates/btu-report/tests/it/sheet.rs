@@ -1,5 +1,6 @@
 //! The sheet of a path: its card, and what stands below it.
 
+use btu_core::traffic::analysis::analyse;
 use btu_core::traffic::plan::Course;
 use btu_core::traffic::plan::Group;
 use btu_core::traffic::plan::Study;
@@ -8,7 +9,6 @@ use btu_core::traffic::probe::CapacitySample;
 use btu_core::traffic::probe::ProbeSample;
 use btu_core::traffic::sample::Journal;
 use btu_core::traffic::sample::Line;
-use btu_core::traffic::study::analyse;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_report::traffic_result;

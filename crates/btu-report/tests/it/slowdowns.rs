@@ -1,11 +1,11 @@
 //! Slowdowns of messages by their size, in the result and in the report.
 
 use btu_core::role::Role;
-use btu_core::traffic::analysis::slowdown::Slowdown;
+use btu_core::traffic::analysis::analyse;
+use btu_core::traffic::figures::slowdown::Slowdown;
 use btu_core::traffic::plan::Study;
 use btu_core::traffic::sample::Line;
 use btu_core::traffic::sample::SlowdownSample;
-use btu_core::traffic::study::analyse;
 use btu_core::units::Bytes;
 use btu_report::traffic_result;
 use btu_report::traffic_schema;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use btu_core::role::Role;
-use btu_core::traffic::analysis::capacity::Adjustment;
+use btu_core::traffic::figures::capacity::Adjustment;
 use btu_core::traffic::plan::Plan;
 use btu_core::units::Nanos;
 use btu_core::units::UnitError;

@@ -7,11 +7,11 @@ use std::thread;
 use std::time::Duration;
 use std::time::Instant;
 
+use btu_core::traffic::analysis::Totals;
 use btu_core::traffic::plan::Cell;
 use btu_core::traffic::plan::Plan;
 use btu_core::traffic::probe::ProbeSample;
 use btu_core::traffic::sample::RunSample;
-use btu_core::traffic::study::Totals;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use indicatif::ProgressBar;

@@ -5,10 +5,10 @@ use std::panic::AssertUnwindSafe;
 use std::panic::catch_unwind;
 
 use btu_core::role::Role;
-use btu_core::traffic::analysis::figures::Figures;
-use btu_core::traffic::analysis::places::Places;
-use btu_core::traffic::analysis::slowdown;
-use btu_core::traffic::analysis::slowdown::Message;
+use btu_core::traffic::figures::flow::Figures;
+use btu_core::traffic::figures::places::Places;
+use btu_core::traffic::figures::slowdown;
+use btu_core::traffic::figures::slowdown::Message;
 use btu_core::traffic::sample::Agreement;
 use btu_core::traffic::sample::ClusterSample;
 use btu_core::traffic::sample::Curves;

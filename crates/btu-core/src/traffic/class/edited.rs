@@ -233,7 +233,7 @@ static LIMITS: [Limit; 6] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::traffic::study::Totals;
+    use crate::traffic::analysis::Totals;
 
     fn edited(wishes: &[&str]) -> EditedLimits {
         let mut limits = EditedLimits::default();

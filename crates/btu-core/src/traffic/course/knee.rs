@@ -3,14 +3,14 @@
 
 use super::SoFar;
 use super::sheet;
-use crate::traffic::analysis::figures::rounded;
+use crate::traffic::analysis::Measured;
+use crate::traffic::figures::flow::rounded;
 use crate::traffic::language::recipe;
 use crate::traffic::language::recipe::BURST;
 use crate::traffic::language::recipe::Path;
 use crate::traffic::language::recipe::burst_period_s;
 use crate::traffic::plan::Cell;
 use crate::traffic::plan::Group;
-use crate::traffic::study::Measured;
 use crate::traffic::trace::float;
 use crate::units::Bytes;
 use crate::units::Nanos;

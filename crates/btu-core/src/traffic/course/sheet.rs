@@ -5,9 +5,11 @@ use super::SEARCH_TIMES;
 use super::SoFar;
 use crate::stats;
 use crate::traffic::Transport;
-use crate::traffic::analysis::knee;
+use crate::traffic::analysis;
+use crate::traffic::analysis::Estimate;
 use crate::traffic::class;
 use crate::traffic::class::Class;
+use crate::traffic::figures::knee;
 use crate::traffic::language::recipe;
 use crate::traffic::method;
 use crate::traffic::method::Method;
@@ -16,8 +18,6 @@ use crate::traffic::plan::Cell;
 use crate::traffic::plan::Course;
 use crate::traffic::plan::Group;
 use crate::traffic::plan::Probe;
-use crate::traffic::study;
-use crate::traffic::study::Estimate;
 use crate::units::Nanos;
 
 /// What is measured next.
@@ -55,7 +55,7 @@ fn tcp(seen: &SoFar<'_>) -> &'static str {
 /// What full streams got, bit/s: as the report says it.
 pub(super) fn mu(seen: &SoFar<'_>) -> Option<Estimate> {
     let streams = seen.made().filter(|made| made.cell.group == Group::Capacity);
-    study::mu(streams.map(|made| &made.totals))
+    analysis::mu(streams.map(|made| &made.totals))
 }
 
 /// What is done without a schedule: a capacity search, and round trips under load.

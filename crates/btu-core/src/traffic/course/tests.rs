@@ -14,13 +14,17 @@ use crate::sample::HostSample;
 use crate::sample::Outcome;
 use crate::sample::SocketOptions;
 use crate::stats::Interval;
-use crate::traffic::analysis::capacity::Adjustment;
-use crate::traffic::analysis::figures::Delays;
-use crate::traffic::analysis::figures::Figures;
-use crate::traffic::analysis::figures::Loss;
-use crate::traffic::analysis::places::Places;
-use crate::traffic::analysis::transfer::TransferFigures;
+use crate::traffic::analysis::Analysis;
+use crate::traffic::analysis::Of;
+use crate::traffic::analysis::SheetLine;
+use crate::traffic::analysis::analyse;
 use crate::traffic::class;
+use crate::traffic::figures::capacity::Adjustment;
+use crate::traffic::figures::flow::Delays;
+use crate::traffic::figures::flow::Figures;
+use crate::traffic::figures::flow::Loss;
+use crate::traffic::figures::places::Places;
+use crate::traffic::figures::transfer::TransferFigures;
 use crate::traffic::findings;
 use crate::traffic::findings::Findings;
 use crate::traffic::method::METHODS;
@@ -40,10 +44,6 @@ use crate::traffic::sample::ClusterSample;
 use crate::traffic::sample::Curves;
 use crate::traffic::sample::FlowSample;
 use crate::traffic::sample::Journal;
-use crate::traffic::study::Analysis;
-use crate::traffic::study::Of;
-use crate::traffic::study::SheetLine;
-use crate::traffic::study::analyse;
 use crate::units::Bytes;
 use crate::units::Nanos;
 
@@ -84,7 +84,7 @@ pub(in crate::traffic) fn flow(figures: Figures, duration: Nanos) -> FlowSample 
 /// What the line makes of a cell.
 fn figures(cell: &Cell, frame_bits: f64, line: f64) -> Figures {
     let loss = |lost_share: f64| {
-        let received = crate::traffic::analysis::figures::rounded(1e9 * (1.0 - lost_share));
+        let received = crate::traffic::figures::flow::rounded(1e9 * (1.0 - lost_share));
         Some(Loss { sent: 1_000_000_000, received, lost_share, ..Loss::default() })
     };
     let mu = line * 1448.0 / 1538.0;
@@ -145,7 +145,7 @@ fn figures(cell: &Cell, frame_bits: f64, line: f64) -> Figures {
 fn probed(probe: Probe, line: f64) -> ProbeSample {
     match probe {
         Probe::Capacity { datagram_bytes, adjustment, .. } => {
-            let received = crate::traffic::analysis::figures::rounded(line * 0.05 / 10_304.0);
+            let received = crate::traffic::figures::flow::rounded(line * 0.05 / 10_304.0);
             let report = CapacityReport {
                 received,
                 elapsed_ns: Nanos::from_millis(50),

@@ -2,9 +2,9 @@
 
 use super::Findings;
 use super::OF_IPV6;
-use crate::traffic::analysis::path_mtu::LEAST_TIMER;
 use crate::traffic::course::QOS;
 use crate::traffic::course::methods_of_sheet;
+use crate::traffic::figures::path_mtu::LEAST_TIMER;
 use crate::traffic::method;
 use crate::traffic::method::FRAMES_OF_A_TRIAL;
 use crate::traffic::plan::Course;

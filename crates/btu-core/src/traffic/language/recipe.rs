@@ -126,7 +126,7 @@ pub fn poisson(tcp: &str, bit_s: f64, time: Nanos) -> String {
 
 /// The period of blocks at a rate.
 pub fn period(block: Bytes, bit_s: f64) -> Nanos {
-    Nanos::new(crate::traffic::analysis::figures::rounded(float(block.bits()) * 1e9 / bit_s).max(1))
+    Nanos::new(crate::traffic::figures::flow::rounded(float(block.bits()) * 1e9 / bit_s).max(1))
 }
 
 /// A line of a test.

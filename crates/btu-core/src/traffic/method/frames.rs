@@ -1,11 +1,11 @@
 //! Frames of one size: what they hold, how often they come at a rate, and the search for their throughput.
 
-use crate::traffic::analysis::search;
-use crate::traffic::analysis::search::Bounds;
-use crate::traffic::analysis::search::MultipleLossRatioSearch;
-use crate::traffic::analysis::search::Trial;
 use crate::traffic::course::Made;
 use crate::traffic::course::SoFar;
+use crate::traffic::figures::search;
+use crate::traffic::figures::search::Bounds;
+use crate::traffic::figures::search::MultipleLossRatioSearch;
+use crate::traffic::figures::search::Trial;
 use crate::traffic::language::recipe;
 use crate::traffic::plan::Cell;
 use crate::traffic::plan::Group;
@@ -167,7 +167,7 @@ pub(in crate::traffic) fn lost(run: &RunSample) -> f64 {
 }
 
 pub(super) fn load(bit_s: f64) -> BitRate {
-    BitRate::new(crate::traffic::analysis::figures::rounded(bit_s))
+    BitRate::new(crate::traffic::figures::flow::rounded(bit_s))
 }
 
 /// Trials of a search are all equally long.

@@ -3,10 +3,10 @@
 use super::Method;
 use super::frames::Frame;
 use super::nothing_chosen;
-use crate::traffic::analysis::search::Goal;
-use crate::traffic::analysis::search::MultipleLossRatioSearch;
-use crate::traffic::analysis::search::Trial;
 use crate::traffic::course::SoFar;
+use crate::traffic::figures::search::Goal;
+use crate::traffic::figures::search::MultipleLossRatioSearch;
+use crate::traffic::figures::search::Trial;
 use crate::traffic::plan::Cell;
 use crate::traffic::plan::Course;
 use crate::traffic::plan::Group;

@@ -5,8 +5,8 @@ use super::frames::Frame;
 use super::frames::lost;
 use super::frames::throughput;
 use super::nothing_chosen;
-use crate::traffic::analysis::search::BackToBack;
 use crate::traffic::course::SoFar;
+use crate::traffic::figures::search::BackToBack;
 use crate::traffic::language::recipe;
 use crate::traffic::plan::Cell;
 use crate::traffic::plan::Group;
@@ -45,7 +45,7 @@ fn burst(seen: &SoFar<'_>, frame: Frame) -> Option<Cell> {
     let mut searches = 0;
     let mut search = BackToBack::new(MOST_FRAMES);
     for made in seen.sized(Group::BackToBack, frame) {
-        let count = crate::traffic::analysis::figures::rounded(made.cell.x);
+        let count = crate::traffic::figures::flow::rounded(made.cell.x);
         search.record(count, lost(made.run) <= 0.0);
         if search.next_burst().is_none() {
             searches += 1;

@@ -1,8 +1,8 @@
 //! RFC 9097: the most that a path carries at the IP layer, by a rate that follows what its receiver says.
 
 use super::Method;
-use crate::traffic::analysis::capacity::Adjustment;
 use crate::traffic::course::SoFar;
+use crate::traffic::figures::capacity::Adjustment;
 use crate::traffic::plan::Cell;
 use crate::traffic::plan::Course;
 use crate::traffic::plan::Group;

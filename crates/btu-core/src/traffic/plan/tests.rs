@@ -1,7 +1,7 @@
 //! Plans of traffic as text and back, and what is refused.
 
 use super::*;
-use crate::traffic::analysis::capacity::Adjustment;
+use crate::traffic::figures::capacity::Adjustment;
 
 fn plan() -> Plan {
     let cell = |id: u32| Cell {

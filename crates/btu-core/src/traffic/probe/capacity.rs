@@ -4,9 +4,9 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use crate::stats;
-use crate::traffic::analysis::capacity::Adjustment;
-use crate::traffic::analysis::capacity::BOTTOM_OF_C;
-use crate::traffic::analysis::figures::rounded;
+use crate::traffic::figures::capacity::Adjustment;
+use crate::traffic::figures::capacity::BOTTOM_OF_C;
+use crate::traffic::figures::flow::rounded;
 use crate::traffic::trace::float;
 use crate::units::BitRate;
 use crate::units::Bytes;

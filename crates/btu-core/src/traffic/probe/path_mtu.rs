@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde::Serialize;
 
-use crate::traffic::analysis::path_mtu::MOST_PROBES;
+use crate::traffic::figures::path_mtu::MOST_PROBES;
 use crate::units::Bytes;
 use crate::units::Nanos;
 

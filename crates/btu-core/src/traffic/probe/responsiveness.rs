@@ -4,9 +4,9 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use crate::stats;
-use crate::traffic::analysis::responsiveness::AVERAGED;
-use crate::traffic::analysis::responsiveness::rpm;
-use crate::traffic::analysis::responsiveness::trimmed_mean;
+use crate::traffic::figures::responsiveness::AVERAGED;
+use crate::traffic::figures::responsiveness::rpm;
+use crate::traffic::figures::responsiveness::trimmed_mean;
 use crate::units::Nanos;
 
 /// Round trips while a path fills.

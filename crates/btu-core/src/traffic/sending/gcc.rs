@@ -12,7 +12,7 @@ mod filter;
 mod groups;
 mod loss;
 
-use crate::traffic::analysis::figures::rounded;
+use crate::traffic::figures::flow::rounded;
 use crate::traffic::trace::float;
 use crate::units::BitRate;
 use crate::units::Bytes;

@@ -107,7 +107,7 @@ impl Drop for CapacityEnd {
 mod tests {
     use std::net::Ipv4Addr;
 
-    use btu_core::traffic::analysis::capacity::Adjustment;
+    use btu_core::traffic::figures::capacity::Adjustment;
     use btu_core::units::Nanos;
 
     use super::super::CapacityOrder;

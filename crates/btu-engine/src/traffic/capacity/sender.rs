@@ -5,9 +5,9 @@ use std::os::fd::AsFd;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-use btu_core::traffic::analysis::capacity::CapacitySearch;
-use btu_core::traffic::analysis::capacity::FEEDBACK;
-use btu_core::traffic::analysis::capacity::Feedback;
+use btu_core::traffic::figures::capacity::CapacitySearch;
+use btu_core::traffic::figures::capacity::FEEDBACK;
+use btu_core::traffic::figures::capacity::Feedback;
 use btu_core::traffic::probe::CapacitySample;
 use btu_core::traffic::probe::headers;
 use btu_core::units::Nanos;
@@ -145,7 +145,7 @@ const MOST_LATE: Nanos = Nanos::from_millis(5);
 mod tests {
     use std::net::Ipv4Addr;
 
-    use btu_core::traffic::analysis::capacity::Adjustment;
+    use btu_core::traffic::figures::capacity::Adjustment;
     use btu_core::units::Bytes;
 
     use super::*;

@@ -1,7 +1,7 @@
 //! One cell of a traffic measurement over its passes.
 
-use btu_core::traffic::study::Estimate;
-use btu_core::traffic::study::Measured;
+use btu_core::traffic::analysis::Estimate;
+use btu_core::traffic::analysis::Measured;
 use serde::Deserialize;
 use serde::Serialize;
 

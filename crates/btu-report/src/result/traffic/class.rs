@@ -1,8 +1,8 @@
 //! How many sessions of an application class a path carries.
 
+use btu_core::traffic::analysis::Carried;
+use btu_core::traffic::analysis::Totals;
 use btu_core::traffic::class;
-use btu_core::traffic::study::Carried;
-use btu_core::traffic::study::Totals;
 use serde::Deserialize;
 use serde::Serialize;
 

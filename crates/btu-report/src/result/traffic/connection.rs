@@ -1,11 +1,11 @@
 //! Each connection over the passes of its cell.
 
-use btu_core::traffic::analysis::figures::Delays;
+use btu_core::traffic::analysis::Connection;
+use btu_core::traffic::analysis::Estimate;
+use btu_core::traffic::analysis::connections as over_passes;
+use btu_core::traffic::figures::flow::Delays;
 use btu_core::traffic::sample::FlowSample;
 use btu_core::traffic::sample::Journal;
-use btu_core::traffic::study::Connection;
-use btu_core::traffic::study::Estimate;
-use btu_core::traffic::study::connections as over_passes;
 use serde::Deserialize;
 use serde::Serialize;
 

@@ -1,11 +1,11 @@
 //! One flow of one run, with everything that is said of it.
 
-use btu_core::traffic::analysis::figures::Pacing;
-use btu_core::traffic::analysis::figures::Receipts;
+use btu_core::traffic::analysis::Analysis;
+use btu_core::traffic::figures::flow::Pacing;
+use btu_core::traffic::figures::flow::Receipts;
 use btu_core::traffic::sample::FlowSample;
 use btu_core::traffic::sample::Journal;
 use btu_core::traffic::sample::RunSample;
-use btu_core::traffic::study::Analysis;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use serde::Deserialize;

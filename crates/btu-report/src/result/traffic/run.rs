@@ -1,10 +1,10 @@
 //! Runs and clusters of a traffic measurement: what all their flows came to together.
 
 use btu_core::sample::DirectionSample;
+use btu_core::traffic::analysis::Totals;
 use btu_core::traffic::sample::ClusterSample;
 use btu_core::traffic::sample::RunSample;
 use btu_core::traffic::sample::SlowdownSample;
-use btu_core::traffic::study::Totals;
 use serde::Deserialize;
 use serde::Serialize;
 

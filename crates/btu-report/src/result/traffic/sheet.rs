@@ -1,6 +1,6 @@
 //! The lines of a sheet.
 
-use btu_core::traffic::study::SheetLine;
+use btu_core::traffic::analysis::SheetLine;
 use serde::Deserialize;
 use serde::Serialize;
 

@@ -1,7 +1,7 @@
 //! Delay over the load of random arrivals, beside what theory says of them.
 
+use btu_core::traffic::analysis::Measured;
 use btu_core::traffic::plan::Group;
-use btu_core::traffic::study::Measured;
 
 use super::Form;
 use super::cells;

@@ -1,11 +1,11 @@
 //! Each connection of a scenario over its passes, with intervals.
 
-use btu_core::traffic::analysis::figures::Delays;
+use btu_core::traffic::analysis::Connection;
+use btu_core::traffic::analysis::Estimate;
+use btu_core::traffic::analysis::connections;
+use btu_core::traffic::figures::flow::Delays;
 use btu_core::traffic::sample::FlowSample;
 use btu_core::traffic::sample::RunSample;
-use btu_core::traffic::study::Connection;
-use btu_core::traffic::study::Estimate;
-use btu_core::traffic::study::connections;
 
 use super::super::Seen;
 use super::super::rate;

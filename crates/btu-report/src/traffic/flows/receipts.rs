@@ -1,6 +1,6 @@
 //! Receipts of blocks: what came back to the sender in band, and how long it took by its clock alone.
 
-use btu_core::traffic::analysis::figures::ReceiptDelays;
+use btu_core::traffic::figures::flow::ReceiptDelays;
 
 use super::Named;
 use super::table;

@@ -1,7 +1,7 @@
 //! What was measured without a schedule: a capacity (RFC 9097), round trips under load.
 
-use btu_core::traffic::analysis::capacity::Adjustment;
-use btu_core::traffic::analysis::capacity::BOTTOM_OF_C;
+use btu_core::traffic::figures::capacity::Adjustment;
+use btu_core::traffic::figures::capacity::BOTTOM_OF_C;
 use btu_core::traffic::probe::CapacityFigures;
 use btu_core::traffic::probe::ProbeSample;
 use btu_core::traffic::probe::ResponsivenessFigures;

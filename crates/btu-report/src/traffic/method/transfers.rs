@@ -74,7 +74,7 @@ const NOISE: f64 = 1.02;
 
 #[cfg(test)]
 mod tests {
-    use btu_core::traffic::analysis::transfer::TransferFigures;
+    use btu_core::traffic::figures::transfer::TransferFigures;
     use btu_core::units::Bytes;
 
     use super::*;

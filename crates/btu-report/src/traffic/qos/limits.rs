@@ -1,9 +1,9 @@
 //! What sessions of each class had to bear, and whether somebody has set that otherwise.
 
+use btu_core::traffic::analysis::Carried;
 use btu_core::traffic::class;
 use btu_core::traffic::class::Class;
 use btu_core::traffic::class::ClassLimits;
-use btu_core::traffic::study::Carried;
 
 use super::super::Seen;
 use super::super::span;

@@ -1,8 +1,8 @@
 //! The lines of a sheet as tables: each figure with its interval and the cells that it comes from, and below each table
 //! which of them are not available, and why.
 
-use btu_core::traffic::study::Of;
-use btu_core::traffic::study::SheetLine;
+use btu_core::traffic::analysis::Of;
+use btu_core::traffic::analysis::SheetLine;
 
 use super::super::Seen;
 use super::super::rate;

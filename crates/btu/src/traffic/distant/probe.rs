@@ -8,9 +8,9 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use btu_control::client::Silence;
 use btu_core::role::Role;
-use btu_core::traffic::analysis::capacity::FEEDBACK;
 use btu_core::traffic::clock::ClockError;
 use btu_core::traffic::clock::Offset;
+use btu_core::traffic::figures::capacity::FEEDBACK;
 use btu_core::traffic::plan::Probe;
 use btu_core::traffic::probe::CapacityReport;
 use btu_core::traffic::probe::CapacitySample;

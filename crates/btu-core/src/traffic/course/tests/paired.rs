@@ -2,7 +2,7 @@
 //! why there is none.
 
 use super::*;
-use crate::traffic::study::Measured;
+use crate::traffic::analysis::Measured;
 
 /// A change of each flow of a run, by its cell and pass.
 type Change<'a> = &'a dyn Fn(&Cell, u32, &mut FlowSample);

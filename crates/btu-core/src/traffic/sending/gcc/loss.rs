@@ -64,7 +64,7 @@ const INTERVAL: Nanos = Nanos::from_millis(300);
 
 #[cfg(test)]
 mod tests {
-    use crate::traffic::analysis::figures::rounded;
+    use crate::traffic::figures::flow::rounded;
 
     use super::*;
 

@@ -3,7 +3,7 @@
 use btu_core::traffic::Dialect;
 use btu_core::traffic::Streams;
 use btu_core::traffic::Train;
-use btu_core::traffic::analysis::figures::Figures;
+use btu_core::traffic::figures::flow::Figures;
 
 use super::*;
 

@@ -2,7 +2,7 @@
 
 use super::Analysis;
 use super::Measured;
-use crate::traffic::analysis::delay;
+use crate::traffic::figures::delay;
 use crate::traffic::plan::Group;
 use crate::traffic::sample::FlowSample;
 use crate::traffic::sample::Journal;

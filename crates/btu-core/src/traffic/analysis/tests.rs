@@ -5,12 +5,12 @@ use crate::disclosure::Disclosure;
 use crate::role::Role;
 use crate::sample::HostSample;
 use crate::sample::Outcome;
-use crate::traffic::analysis::emodel::Rating;
-use crate::traffic::analysis::figures::BlockCounts;
-use crate::traffic::analysis::figures::Delays;
-use crate::traffic::analysis::figures::Figures;
-use crate::traffic::analysis::figures::Loss;
 use crate::traffic::course::tests::flow;
+use crate::traffic::figures::emodel::Rating;
+use crate::traffic::figures::flow::BlockCounts;
+use crate::traffic::figures::flow::Delays;
+use crate::traffic::figures::flow::Figures;
+use crate::traffic::figures::flow::Loss;
 use crate::traffic::plan::Link;
 use crate::traffic::plan::Plan;
 use crate::traffic::plan::Study;
@@ -140,7 +140,7 @@ fn every_figure_of_a_cell_is_that_of_all_its_passes() {
         flow.figures.delivered_bytes = Bytes::new(1000);
         flow.figures.drained_delay_s = Some(drained);
         flow.acknowledged_bytes =
-            Some(Bytes::new(crate::traffic::analysis::figures::rounded(1000.0 * drained)));
+            Some(Bytes::new(crate::traffic::figures::flow::rounded(1000.0 * drained)));
         run(number, vec![one])
     };
     let runs = vec![pass(1, 1.0), pass(2, 2.0), pass(3, 4.0)];
@@ -202,7 +202,7 @@ fn a_run_that_could_not_be_made_is_no_part_of_the_rates_of_its_cell() {
 fn shares_that_were_lost_have_an_arithmetic_mean_everywhere() {
     let pass = |number, lost_share: f64| {
         let mut one = cluster(1e6, 0, 1000);
-        let received = crate::traffic::analysis::figures::rounded(1e3 * (1.0 - lost_share));
+        let received = crate::traffic::figures::flow::rounded(1e3 * (1.0 - lost_share));
         let loss = Loss { sent: 1000, received, lost_share, ..Loss::default() };
         one.flows[0].figures.loss = Some(loss);
         run(number, vec![one])

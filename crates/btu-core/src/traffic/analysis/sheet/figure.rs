@@ -4,10 +4,10 @@ use super::SheetLine;
 use super::line;
 use super::mean;
 use super::without;
-use crate::traffic::analysis::emodel::Rating;
-use crate::traffic::study::Estimate;
-use crate::traffic::study::Measured;
-use crate::traffic::study::Totals;
+use crate::traffic::analysis::Estimate;
+use crate::traffic::analysis::Measured;
+use crate::traffic::analysis::Totals;
+use crate::traffic::figures::emodel::Rating;
 
 /// A figure of every run of a cell.
 pub(super) struct Figure {

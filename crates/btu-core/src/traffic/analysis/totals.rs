@@ -1,11 +1,5 @@
 //! One run of traffic: what all its flows came to together.
 
-use super::super::analysis::emodel::G711;
-use super::super::analysis::emodel::Rating;
-use super::super::analysis::figures::Delays;
-use super::super::analysis::figures::Loss;
-use super::super::analysis::knee::Loaded;
-use super::super::analysis::sessions;
 use super::super::sample::Agreement;
 use super::super::sample::ClusterSample;
 use super::super::sample::FlowSample;
@@ -17,6 +11,12 @@ use super::rates::rate_of;
 use super::rates::transmitted;
 use crate::sample::Outcome;
 use crate::stats;
+use crate::traffic::figures::emodel::G711;
+use crate::traffic::figures::emodel::Rating;
+use crate::traffic::figures::flow::Delays;
+use crate::traffic::figures::flow::Loss;
+use crate::traffic::figures::knee::Loaded;
+use crate::traffic::figures::sessions;
 use crate::units::Nanos;
 
 /// All flows of one run together.

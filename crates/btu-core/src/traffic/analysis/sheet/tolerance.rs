@@ -4,15 +4,15 @@ use super::SheetLine;
 use super::figure::apart;
 use super::line_or;
 use super::mean;
+use crate::traffic::analysis::Analysis;
+use crate::traffic::analysis::Carried;
+use crate::traffic::analysis::Measured;
 use crate::traffic::plan::Group;
 use crate::traffic::sample::Agreement;
 use crate::traffic::sample::Curves;
 use crate::traffic::sample::FlowSample;
 use crate::traffic::sample::Journal;
 use crate::traffic::sample::RunSample;
-use crate::traffic::study::Analysis;
-use crate::traffic::study::Carried;
-use crate::traffic::study::Measured;
 use crate::traffic::trace::float;
 use crate::units::Bytes;
 use crate::units::Nanos;
@@ -122,7 +122,7 @@ const OVERLOADS: [(f64, &str); 2] = [(1.5, "overload_of_1_5_mu_s"), (2.0, "overl
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::traffic::analysis::figures::rounded;
+    use crate::traffic::figures::flow::rounded;
     use crate::traffic::sending::burst::Block;
     use crate::traffic::sending::burst::Discipline;
     use crate::traffic::simulated::Line;

@@ -5,17 +5,17 @@ use super::SheetLine;
 use super::figure::apart;
 use super::line_or;
 use super::mean;
-use crate::traffic::analysis::delay_knee::DelayKnee;
+use crate::traffic::analysis::Estimate;
+use crate::traffic::analysis::Measured;
+use crate::traffic::analysis::Stream;
+use crate::traffic::analysis::Totals;
+use crate::traffic::analysis::delay_knees;
+use crate::traffic::analysis::stream::told;
+use crate::traffic::figures::delay_knee::DelayKnee;
 use crate::traffic::findings::InPass;
 use crate::traffic::plan::Group;
 use crate::traffic::probe::CapacityFigures;
 use crate::traffic::probe::ResponsivenessFigures;
-use crate::traffic::study::Estimate;
-use crate::traffic::study::Measured;
-use crate::traffic::study::Stream;
-use crate::traffic::study::Totals;
-use crate::traffic::study::delay_knees;
-use crate::traffic::study::stream::told;
 
 /// Every one of them, whether it is known or not.
 pub(super) fn lines(seen: &Seen<'_>) -> Vec<SheetLine> {

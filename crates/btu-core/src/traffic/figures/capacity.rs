@@ -148,8 +148,8 @@ const HIGH_DELAY: Nanos = Nanos::from_millis(90);
 
 #[cfg(test)]
 mod tests {
-    use super::super::figures::rounded;
     use super::*;
+    use crate::traffic::figures::flow::rounded;
     use crate::traffic::probe::CapacityReport;
     use crate::traffic::probe::CapacitySample;
     use crate::traffic::trace::float;

@@ -167,8 +167,8 @@ mod tests {
     use rand_distr::Normal;
 
     use super::*;
-    use crate::traffic::analysis::figures::Figures;
-    use crate::traffic::analysis::figures::rounded;
+    use crate::traffic::figures::flow::Figures;
+    use crate::traffic::figures::flow::rounded;
     use crate::traffic::sending::burst::Block;
     use crate::traffic::sending::burst::Discipline;
     use crate::traffic::simulated::Line;

@@ -64,7 +64,7 @@ impl Receipts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::traffic::analysis::figures::Figures;
+    use crate::traffic::figures::flow::Figures;
     use crate::traffic::sending::burst::BlockRecord;
     use crate::traffic::sending::burst::Discipline;
     use crate::traffic::trace::Read;

@@ -220,7 +220,7 @@ fn float(rate: BitRate) -> f64 {
 }
 
 fn rate(value: f64) -> BitRate {
-    BitRate::new(super::figures::rounded(value))
+    BitRate::new(crate::traffic::figures::flow::rounded(value))
 }
 
 #[cfg(test)]
