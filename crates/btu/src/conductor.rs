@@ -1,15 +1,9 @@
 //! The conductor's connections to agents: who they are by name, and one that is made and asked.
 
-mod claim;
-pub(crate) mod copied;
-mod disk;
 mod patience;
 mod peer;
-pub(crate) mod proof;
 mod reservation;
 mod service;
-pub(crate) mod tested;
-mod told;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -22,13 +16,14 @@ use btu_control::invite::Secret;
 use btu_control::message::BlackBox;
 use btu_core::units::BitRate;
 
-use crate::agent::state::StateDir;
 use crate::exit::Failure;
+use crate::state::StateDir;
 
 pub(crate) use patience::ANSWER;
 pub(crate) use patience::Retries;
 pub(crate) use peer::Meanwhile;
 pub(crate) use peer::PeerLink;
+pub(crate) use peer::Steps;
 pub(crate) use reservation::Asking;
 pub(crate) use reservation::Granted;
 pub(crate) use reservation::facts;

@@ -3,12 +3,12 @@
 use btu_control::invite::Invite;
 
 use crate::agent::StateArgs;
-use crate::agent::state::KnownAgent;
-use crate::agent::state::StateDir;
 use crate::conductor;
 use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::output;
+use crate::state::KnownAgent;
+use crate::state::StateDir;
 
 /// Options of `btu pair`.
 #[derive(Debug, clap::Args)]

@@ -25,7 +25,6 @@ use btu_core::run::plan::Plan;
 use self::start::Start;
 use self::start::Started;
 use self::watch::Progressing;
-use crate::agent::state::StateDir;
 use crate::conductor::NamedAgent;
 use crate::exit::Exit;
 use crate::exit::Failure;
@@ -35,6 +34,7 @@ use crate::measurement::journal;
 use crate::measurement::place;
 use crate::output;
 use crate::progress::span;
+use crate::state::StateDir;
 
 pub(crate) use caution::shared_emulator;
 pub(crate) use local::not_made;

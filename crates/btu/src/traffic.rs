@@ -1,34 +1,26 @@
 //! The verb `traffic`: scenarios of flows over a path, from plan to report.
 
-pub(crate) mod bounds;
 mod call;
-mod casting;
 mod checked;
 mod congestion;
 mod convert;
-mod distant;
-mod elsewhere;
 pub(crate) mod expand;
 mod finish;
 mod gauge;
 mod joined;
 mod measure;
-mod meter;
 mod method;
-mod needs;
 mod options;
-pub(crate) mod ordered;
 mod path;
-pub(crate) mod peers;
 mod planning;
 mod progress;
 mod qos;
+pub(crate) mod remote;
 pub(crate) mod scenario;
 mod seen;
 mod start;
 mod sweep;
 mod viseum;
-pub(crate) mod words;
 
 use std::collections::BTreeSet;
 
@@ -69,7 +61,7 @@ pub(crate) fn traffic(args: &TrafficArgs) -> Result<Exit, Failure> {
     }
     let interrupt = Interrupt::listen().map_err(Failure::environment)?;
     if is_elsewhere {
-        return elsewhere::run(args, &plan, output, &interrupt);
+        return remote::elsewhere::run(args, &plan, output, &interrupt);
     }
     let wanted = Wanted {
         agents: args.agents(&plan)?,

@@ -23,13 +23,13 @@ use btu_core::disclosure::Fact;
 use super::StateArgs;
 use super::start::SOCKET;
 use super::start::STOPPED;
-use super::state::StateDir;
 use crate::conductor;
 use crate::conductor::NamedAgent;
 use crate::conductor::PeerLink;
 use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::output;
+use crate::state::StateDir;
 
 /// Options of `btu agent status`, `stop-all` and `resume`.
 #[derive(Debug, clap::Args)]

@@ -13,9 +13,9 @@ use btu_control::agent::Entry;
 use serde::Deserialize;
 use serde::Serialize;
 
-use super::state::ends_with_a_line;
 use crate::measurement::place::timestamp;
 use crate::output;
+use crate::state::ends_with_a_line;
 
 /// The log. Each line holds a hash over the one before and itself, also over a restart: a line that is changed
 /// or taken out afterwards shows.

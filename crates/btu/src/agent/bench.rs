@@ -25,10 +25,10 @@ use super::front::listen;
 use super::ordered::ENDING;
 use super::ordered::Ordered;
 use super::ordered::STARTING;
-use super::state::StateDir;
 use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::output;
+use crate::state::StateDir;
 
 /// What the agent tells its bench when it starts it.
 #[derive(Debug, clap::Args)]

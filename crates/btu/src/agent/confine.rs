@@ -10,9 +10,9 @@ use btu_sys::process::Bounds;
 use btu_sys::process::Calls;
 use btu_sys::process::Confinement;
 
-use super::state::StateDir;
 use crate::exit::Failure;
 use crate::output;
+use crate::state::StateDir;
 
 /// The agent: it reads and writes its state directory, starts workers, and connects to nobody.
 /// Returns what holds, for whoever asks.

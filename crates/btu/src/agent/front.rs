@@ -53,12 +53,12 @@ use super::keeper::Kept;
 use super::listener;
 use super::ordered::Ordered;
 use super::ordered::STARTING;
-use super::state::StateDir;
 use super::worker::doorway::Ends;
 use super::workers::Allowed;
 use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::output;
+use crate::state::StateDir;
 
 /// What the agent tells its front when it starts it.
 #[derive(Debug, clap::Args)]

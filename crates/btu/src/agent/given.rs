@@ -7,10 +7,10 @@ use btu_control::message::TestOrder;
 use btu_core::journal::file;
 use btu_core::manifest::unhex;
 
-use super::state::StateDir;
-use crate::conductor::proof::Files;
-use crate::conductor::proof::Proof;
+use crate::elsewhere::proof::Files;
+use crate::elsewhere::proof::Proof;
 use crate::exit::Failure;
+use crate::state::StateDir;
 
 /// A bundle that comes in pieces.
 #[derive(Debug, Default)]

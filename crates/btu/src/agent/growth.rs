@@ -10,10 +10,10 @@ use std::path::PathBuf;
 
 use btu_control::Identity;
 
-use crate::conductor::proof::APPENDED;
-use crate::conductor::proof::Files;
-use crate::conductor::proof::Proof;
-use crate::conductor::proof::WHOLE;
+use crate::elsewhere::proof::APPENDED;
+use crate::elsewhere::proof::Files;
+use crate::elsewhere::proof::Proof;
+use crate::elsewhere::proof::WHOLE;
 
 /// A result that is being made, and what of it was told.
 pub(super) struct Growth {

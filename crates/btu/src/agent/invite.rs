@@ -9,11 +9,11 @@ use serde_json::json;
 
 use super::StateArgs;
 use super::start::LISTENING;
-use super::state::StateDir;
-use super::state::unix_seconds;
 use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::output;
+use crate::state::StateDir;
+use crate::state::unix_seconds;
 
 /// Options of `btu agent invite`.
 #[derive(Debug, clap::Args)]

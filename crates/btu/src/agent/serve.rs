@@ -36,16 +36,16 @@ use self::staff::HeldBack;
 use super::audit::Audit;
 use super::bench::Bench;
 use super::front::Front;
-use super::link::Link;
 use super::listener::Listener;
 use super::start::STOPPED;
-use super::state::StateDir;
-use super::state::unix_seconds;
 use super::workers::Allowed;
 use super::workers::Word;
 use super::workers::Worker;
+use crate::agent::connection::Connection;
 use crate::exit::Failure;
 use crate::output;
+use crate::state::StateDir;
+use crate::state::unix_seconds;
 use btu_engine::time::now;
 
 /// An agent with its sockets and workers.
@@ -57,7 +57,7 @@ pub(super) struct Server {
     state: StateDir,
     audit: Audit,
     waiter: Waiter,
-    links: BTreeMap<ConnId, Held>,
+    connections: BTreeMap<ConnId, Held>,
     workers: BTreeMap<WorkerId, Worker>,
     parts: Parts,
     /// Workers that put this host under test.
@@ -85,9 +85,9 @@ pub(super) struct Parts {
     pub(super) listener: Listener,
 }
 
-/// A link, the address at which it came in, and whose it is.
+/// A connection, the address at which it came in, and whose it is.
 struct Held {
-    link: Link,
+    connection: Connection,
     address: IpAddr,
     from: IpAddr,
 }
@@ -113,7 +113,7 @@ impl Server {
             state,
             audit,
             waiter,
-            links: BTreeMap::new(),
+            connections: BTreeMap::new(),
             workers: BTreeMap::new(),
             parts,
             tests: BTreeSet::new(),
@@ -133,7 +133,7 @@ impl Server {
             // A signal that comes just before the wait is seen when the wait is over.
             self.waiter.wait(Some(self.patience().count())).map_err(Failure::environment)?;
             self.accept();
-            for conn in self.links.keys().copied().collect::<Vec<_>>() {
+            for conn in self.connections.keys().copied().collect::<Vec<_>>() {
                 self.pump(conn);
             }
             for worker in self.workers.keys().copied().collect::<Vec<_>>() {
@@ -154,7 +154,7 @@ impl Server {
 
     /// Until the next thing that time alone brings about.
     fn patience(&self) -> Nanos {
-        let unsent = self.links.values().any(|held| held.link.wants_write());
+        let unsent = self.connections.values().any(|held| held.connection.wants_write());
         let workers = self.workers.values().chain(self.behind.values());
         let unsent = unsent || workers.into_iter().any(Worker::wants_write);
         let unsent = unsent || self.parts.listener.wants_write();
@@ -172,9 +172,12 @@ impl Server {
                 match self.listeners[index].accept() {
                     Ok((stream, from)) => {
                         let address = stream.local_addr().map_or(from.ip(), |own| own.ip());
-                        let link = Link::tls(stream, &self.config);
+                        let connection = Connection::tls(stream, &self.config);
                         let ends = [address, from.ip()];
-                        self.enter(link, ends, |conn| Event::Accepted { conn, from: from.ip() });
+                        self.enter(connection, ends, |conn| Event::Accepted {
+                            conn,
+                            from: from.ip(),
+                        });
                     }
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                     Err(_) => self.accept_again = now().saturating_add(ACCEPT_PAUSE),
@@ -183,30 +186,30 @@ impl Server {
         }
         while let Ok((stream, _)) = self.local.accept() {
             let nowhere = Ipv4Addr::LOCALHOST.into();
-            self.enter(Link::local(stream), [nowhere; 2], |conn| Event::Local { conn });
+            self.enter(Connection::local(stream), [nowhere; 2], |conn| Event::Local { conn });
         }
     }
 
     fn enter(
         &mut self,
-        link: io::Result<Link>,
+        connection: io::Result<Connection>,
         [address, from]: [IpAddr; 2],
         event: impl FnOnce(ConnId) -> Event,
     ) {
-        let Ok(link) = link else { return };
-        if self.waiter.add(&link).is_err() {
+        let Ok(connection) = connection else { return };
+        if self.waiter.add(&connection).is_err() {
             return;
         }
         self.last_conn += 1;
         let conn = ConnId(self.last_conn);
-        self.links.insert(conn, Held { link, address, from });
+        self.connections.insert(conn, Held { connection, address, from });
         self.happens(event(conn));
     }
 
     /// What a connection said.
     fn pump(&mut self, conn: ConnId) {
-        let Some(held) = self.links.get_mut(&conn) else { return };
-        let said = held.link.pump();
+        let Some(held) = self.connections.get_mut(&conn) else { return };
+        let said = held.connection.pump();
         if let Some((peer, binding)) = said.secured {
             self.happens(Event::Secured { conn, peer, binding });
         }
@@ -224,7 +227,7 @@ impl Server {
         }
         if said.lost {
             self.happens(Event::Lost { conn });
-            self.links.remove(&conn);
+            self.connections.remove(&conn);
         }
     }
 
@@ -279,8 +282,8 @@ impl Server {
         match action {
             Action::Audit(entry) => self.audit.append(&entry),
             Action::Close { conn } => {
-                if let Some(held) = self.links.get_mut(&conn) {
-                    held.link.close();
+                if let Some(held) = self.connections.get_mut(&conn) {
+                    held.connection.close();
                 }
             }
             Action::KeepAccount(account) => tell(self.state.keep_account(&account)),
@@ -336,9 +339,9 @@ impl Server {
 
     fn say(&mut self, conn: ConnId, answer: &Answer) {
         if let Answer::Welcome { known: true, .. } | Answer::Joined {} = answer
-            && let Some(held) = self.links.get_mut(&conn)
+            && let Some(held) = self.connections.get_mut(&conn)
         {
-            held.link.trust();
+            held.connection.trust();
         }
         if let Ok(bytes) = frame::encode(answer) {
             self.send(conn, &bytes);
@@ -346,8 +349,8 @@ impl Server {
     }
 
     fn send(&mut self, conn: ConnId, bytes: &[u8]) {
-        if let Some(held) = self.links.get_mut(&conn) {
-            held.link.send(bytes);
+        if let Some(held) = self.connections.get_mut(&conn) {
+            held.connection.send(bytes);
         }
     }
 
@@ -357,15 +360,15 @@ impl Server {
         self.parts.listener.flush();
         let now = now();
         let gone: Vec<ConnId> = self
-            .links
+            .connections
             .iter_mut()
             .filter_map(|(conn, held)| {
-                let alive = held.link.flush(now) && held.link.is_open();
+                let alive = held.connection.flush(now) && held.connection.is_open();
                 (!alive).then_some(*conn)
             })
             .collect();
         for conn in gone {
-            self.links.remove(&conn);
+            self.connections.remove(&conn);
             self.happens(Event::Lost { conn });
         }
     }

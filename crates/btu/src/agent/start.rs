@@ -28,11 +28,11 @@ use super::front::Front;
 use super::listener::Listener;
 use super::serve::Parts;
 use super::serve::Server;
-use super::state::StateDir;
 use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::measurement::Interrupt;
 use crate::output;
+use crate::state::StateDir;
 
 /// Serves until a signal ends it.
 pub(super) fn start(args: &AgentArgs) -> Result<Exit, Failure> {

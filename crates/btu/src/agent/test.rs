@@ -25,19 +25,19 @@ use super::StateArgs;
 use super::confine;
 use super::given::Given;
 use super::growth::Growth;
-use super::state::StateDir;
 use super::worker::Heard;
 use super::worker::doorway::Output;
 use super::worker::each_request;
-use crate::conductor::proof::Files;
+use crate::elsewhere::proof::Files;
 use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::measurement::Told;
 use crate::run::ordered;
 use crate::run::ordered::Measured;
 use crate::run::ordered::Site;
+use crate::state::StateDir;
 use crate::traffic;
-use crate::traffic::words;
+use crate::traffic::remote::words;
 
 /// What the agent tells it when it starts it.
 #[derive(Debug, clap::Args)]
@@ -118,7 +118,7 @@ fn measured(site: &Site<'_>, order: &TestOrder, told: &Told) -> Result<Measured,
         None => ordered::run(site, order, told),
         Some(words::SERVICE) => confine::bound_memory()
             .map_err(Failure::environment)
-            .and_then(|()| traffic::ordered::run(site.state, order, told)),
+            .and_then(|()| traffic::remote::ordered::run(site.state, order, told)),
         Some(other) => Err(Failure::usage(anyhow!("no test here uses the service {other}"))),
     }
 }

@@ -36,7 +36,7 @@ use btu_sys::socket::Settings;
 use rustls::ClientConnection;
 
 use super::NamedAgent;
-use super::copied::Copied;
+use crate::elsewhere::copied::Copied;
 use btu_engine::time::now;
 
 /// A connection to an agent that answers.
@@ -54,9 +54,9 @@ pub(crate) struct PeerLink {
 
 /// Who hears of the steps of a test, and keeps what they add to its result.
 #[derive(Clone, Debug)]
-pub(super) struct Steps {
-    pub(super) tell: fn(&str),
-    pub(super) copied: Copied,
+pub(crate) struct Steps {
+    pub(crate) tell: fn(&str),
+    pub(crate) copied: Copied,
 }
 
 /// What happens while an answer is awaited.
@@ -147,7 +147,7 @@ impl PeerLink {
 
     /// Orders a test, each step of which may take so long, and all of it no longer than `longest`. Steps
     /// are told to `told`.
-    pub(super) fn order_test(
+    pub(crate) fn order_test(
         &mut self,
         order: TestOrder,
         patience: Nanos,

@@ -22,12 +22,12 @@ use serde_json::Value;
 
 use super::options::PingPongArgs;
 use super::path::Hosts;
-use crate::agent::state::StateDir;
 use crate::conductor::NamedAgent;
 use crate::conductor::RemoteService;
 use crate::conductor::Wanted;
 use crate::exit::Failure;
 use crate::measurement::Interrupt;
+use crate::state::StateDir;
 
 /// An agent that answers words of the ping-pong.
 #[derive(Debug)]

@@ -19,17 +19,17 @@ use super::finish;
 use super::options::Planned;
 use super::remote::hosts::Hosts;
 use super::start;
-use crate::agent::state::StateDir;
 use crate::conductor::NamedAgent;
-use crate::conductor::tested;
-use crate::conductor::tested::DAY;
-use crate::conductor::tested::Tested;
-use crate::conductor::tested::WAITING;
+use crate::elsewhere::tested;
+use crate::elsewhere::tested::DAY;
+use crate::elsewhere::tested::Tested;
+use crate::elsewhere::tested::WAITING;
 use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::measurement::Interrupt;
 use crate::measurement::closing;
 use crate::measurement::place;
+use crate::state::StateDir;
 
 /// A test, and who takes part in it.
 struct Elsewhere<'a> {

@@ -21,12 +21,12 @@ use super::finish;
 use super::start;
 use super::start::Start;
 use super::watch;
-use crate::agent::state::StateDir;
 use crate::cli::Cli;
 use crate::cli::Verb;
 use crate::exit::Failure;
 use crate::measurement::Interrupt;
 use crate::measurement::Told;
+use crate::state::StateDir;
 
 /// An order, and who hears how it goes.
 #[derive(Clone, Debug)]

@@ -13,10 +13,10 @@ use super::expand;
 use super::expand::Layout;
 use super::expand::Until;
 use super::joined::Joined;
-use super::peers::Apart;
 use super::scenario;
-use super::words;
 use crate::exit::Failure;
+use crate::traffic::remote::peers::Apart;
+use crate::traffic::remote::words;
 
 /// Draws the first pass of every test of every cell. `file` is where the scenario was written.
 pub(super) fn check(plan: &Plan, file: Option<&Path>) -> Result<(), Failure> {

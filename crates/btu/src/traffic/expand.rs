@@ -33,8 +33,8 @@ use btu_engine::traffic::QuicSettings;
 use btu_sys::socket::Settings;
 
 use super::scenario;
-use super::words::OF_A_TALK;
 use crate::exit::Failure;
+use crate::traffic::remote::words::OF_A_TALK;
 
 pub(crate) use media::Played;
 pub(crate) use until::Until;

@@ -1,5 +1,5 @@
 //! What a run moves while it runs, for the line of progress: figures that only grow, forgotten with the run.
-//! What the agent of this host has to hear of is counted by a [`Meter`](super::meter::Meter).
+//! What the agent of this host has to hear of is counted by a [`Meter`](crate::traffic::remote::meter::Meter).
 
 use std::sync::Arc;
 use std::sync::Mutex;

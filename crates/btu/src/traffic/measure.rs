@@ -40,7 +40,6 @@ use btu_engine::traffic::Watch;
 use btu_engine::traffic::Way;
 use btu_engine::traffic::hands;
 
-use super::distant;
 use super::expand;
 use super::expand::Cast;
 use super::expand::Layout;
@@ -52,8 +51,6 @@ use super::path::Hosts;
 use super::path::LINGER;
 use super::path::Regained;
 use super::path::Testbed;
-use super::peers::Apart;
-use super::peers::Peers;
 use super::scenario;
 use super::seen::compare_clocks;
 use super::seen::failed;
@@ -68,6 +65,9 @@ use crate::measurement::closing::Ending;
 use crate::measurement::journal::journal_failure;
 use crate::measurement::losses::Losses;
 use crate::measurement::place::timestamp;
+use crate::traffic::remote::distant;
+use crate::traffic::remote::peers::Apart;
+use crate::traffic::remote::peers::Peers;
 use btu_engine::time::now;
 
 /// Runs everything that the journal does not hold yet.

@@ -16,10 +16,10 @@ use super::planning;
 use super::qos;
 use super::sweep;
 use super::viseum;
-use crate::agent::state::StateDir;
 use crate::conductor::NamedAgent;
 use crate::exit::Failure;
 use crate::link::ElementArgs;
+use crate::state::StateDir;
 
 /// Options of `btu traffic`.
 #[derive(Debug, clap::Args)]

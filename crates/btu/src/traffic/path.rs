@@ -25,9 +25,9 @@ use btu_testbed::local::Path;
 use super::expand;
 use super::expand::Layout;
 use super::joined;
-use super::peers::Peers;
 use crate::exit::Failure;
 use crate::run::not_made;
+use crate::traffic::remote::peers::Peers;
 
 /// The hosts of a plan.
 pub(super) enum Hosts {

@@ -19,19 +19,19 @@ use btu_core::traffic::plan::Study;
 use btu_core::traffic::to_toml;
 
 use super::call;
-use super::casting;
-use super::casting::Agents;
-use super::casting::Wishes;
 use super::options::FileArgs;
 use super::options::PathArgs;
 use super::options::PeerArgs;
 use super::scenario;
-use crate::agent::state::StateDir;
 use crate::conductor::NamedAgent;
 use crate::exit::Failure;
 use crate::input;
 use crate::link::chains;
 use crate::output;
+use crate::state::StateDir;
+use crate::traffic::remote::casting;
+use crate::traffic::remote::casting::Agents;
+use crate::traffic::remote::casting::Wishes;
 
 /// The plan of a file's scenario, of a stored plan, or of a measurement that is gone on with.
 pub(super) fn plan(args: &FileArgs) -> Result<Plan, Failure> {

@@ -21,9 +21,9 @@ use btu_engine::socket_options;
 use btu_engine::traffic::FlowEnd;
 use btu_engine::traffic::JobEnd;
 
-use super::distant::Between;
 use super::expand::Named;
 use super::expand::Said;
+use crate::traffic::remote::distant::Between;
 
 /// A flow and its messages, of which the sample alone does not know each.
 #[derive(Debug)]

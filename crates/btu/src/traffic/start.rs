@@ -14,16 +14,11 @@ use btu_core::traffic::plan::Study;
 use btu_core::traffic::sample::Line;
 use btu_core::units::Nanos;
 
-use super::bounds::Bounds;
-use super::needs;
 use super::options::OutputArgs;
 use super::path::Hosts;
 use super::path::Testbed;
-use super::peers::Company;
-use super::peers::Peers;
 use super::progress::Progress;
 use crate::agent::StateArgs;
-use crate::agent::state::StateDir;
 use crate::conductor::NamedAgent;
 use crate::exit::Failure;
 use crate::measurement::Interrupt;
@@ -32,6 +27,11 @@ use crate::measurement::facts;
 use crate::measurement::journal;
 use crate::measurement::notes;
 use crate::measurement::place;
+use crate::state::StateDir;
+use crate::traffic::remote::bounds::Bounds;
+use crate::traffic::remote::needs;
+use crate::traffic::remote::peers::Company;
+use crate::traffic::remote::peers::Peers;
 
 /// A measurement that is ready for its next run.
 pub(super) struct Started {

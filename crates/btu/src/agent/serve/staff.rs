@@ -123,7 +123,7 @@ impl Server {
     /// The host whose conductor a worker works for.
     fn peer_of(&self, id: WorkerId) -> Option<IpAddr> {
         let conn = self.agent.conductor(id)?;
-        self.links.get(&conn).map(|held| held.from)
+        self.connections.get(&conn).map(|held| held.from)
     }
 
     /// Ends a worker, and the one behind the emulator.
@@ -175,7 +175,7 @@ impl Server {
     /// its reservation has ended then.
     pub(super) fn start(&mut self, id: WorkerId, allowed: Allowed, test: bool) -> bool {
         self.served += 1;
-        let address = self.agent.conductor(id).and_then(|conn| self.links.get(&conn));
+        let address = self.agent.conductor(id).and_then(|conn| self.connections.get(&conn));
         let address = address.map_or(Ipv4Addr::LOCALHOST.into(), |held| held.address);
         if test {
             self.tests.insert(id);

@@ -36,18 +36,18 @@ use super::held_to;
 use super::paced;
 use super::part;
 use crate::exit::Failure;
-use crate::traffic::bounds::hold;
 use crate::traffic::expand;
 use crate::traffic::expand::Cast;
 use crate::traffic::expand::Talked;
 use crate::traffic::expand::Until;
-use crate::traffic::peers::Apart;
+use crate::traffic::remote::bounds::hold;
+use crate::traffic::remote::peers::Apart;
+use crate::traffic::remote::words;
+use crate::traffic::remote::words::FEWER_FLOWS;
+use crate::traffic::remote::words::Preparation;
+use crate::traffic::remote::words::Told;
+use crate::traffic::remote::words::Word;
 use crate::traffic::scenario;
-use crate::traffic::words;
-use crate::traffic::words::FEWER_FLOWS;
-use crate::traffic::words::Preparation;
-use crate::traffic::words::Told;
-use crate::traffic::words::Word;
 
 /// The service `traffic`.
 pub(super) static TRAFFIC: Kind =

@@ -20,18 +20,18 @@ use btu_core::units::Nanos;
 use btu_engine::file::ftp::Access;
 
 use super::black_box::RemoteBox;
-use crate::agent::state::StateDir;
 use crate::conductor;
 use crate::conductor::Asking;
 use crate::conductor::Granted;
 use crate::conductor::NamedAgent;
-use crate::conductor::tested::DAY;
+use crate::elsewhere::tested::DAY;
 use crate::exit::Failure;
 use crate::measurement::Interrupt;
 use crate::measurement::Told;
 use crate::output;
 use crate::run::options::RunArgs;
 use crate::run::ordered::Ordered;
+use crate::state::StateDir;
 
 /// The agents of a run, in the order in which their time is asked for.
 pub(in crate::run) struct Hosts {

@@ -3,9 +3,9 @@
 use btu_core::traffic::Block;
 
 use super::super::joined::Joined;
-use super::super::peers::Apart;
 use super::offers::DRAWN_SIZES;
 use super::*;
+use crate::traffic::remote::peers::Apart;
 
 #[test]
 fn the_place_of_a_role_is_its_place_among_all() {

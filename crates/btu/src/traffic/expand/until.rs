@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use btu_core::units::Nanos;
 
-use super::super::words;
+use crate::traffic::remote::words;
 
 /// What bounds flows that are drawn, and what ends a conversation that does not end by itself.
 #[derive(Clone, Debug)]

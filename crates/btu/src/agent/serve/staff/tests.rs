@@ -42,7 +42,7 @@ use crate::agent::StateArgs;
 use crate::agent::audit::Audit;
 use crate::agent::listener::Listener;
 use crate::agent::serve::Parts;
-use crate::agent::state::StateDir;
+use crate::state::StateDir;
 use btu_engine::time::now;
 
 const ID: WorkerId = WorkerId(7);

@@ -24,7 +24,7 @@ use btu_engine::traffic::SideEnd;
 use btu_engine::traffic::Watch;
 use btu_sys::socket::Settings;
 
-use crate::traffic::words::Told;
+use crate::traffic::remote::words::Told;
 
 /// A job. Dropped, all of its connections end.
 pub(super) struct Duty {

@@ -94,7 +94,7 @@ impl Copied {
 
     /// Keeps what the result grew by. What cannot be kept is told once: the whole comes at the end, unless
     /// it is cut off.
-    pub(super) fn keep(&self, packed: &[u8], tell: fn(&str)) {
+    pub(crate) fn keep(&self, packed: &[u8], tell: fn(&str)) {
         let mut inner = self.locked();
         if inner.failed.is_some() {
             return;

@@ -13,25 +13,25 @@ use btu_report::OpenMode;
 use btu_report::ResultFiles;
 use btu_report::StoredTraffic;
 
-use super::finish;
 use super::needs;
-use super::options::OutputArgs;
-use super::options::TrafficArgs;
 use super::peers::Needs;
-use super::scenario;
-use super::start;
 use super::words;
 use crate::agent::StateArgs;
-use crate::agent::state::StateDir;
 use crate::conductor::NamedAgent;
-use crate::conductor::tested;
-use crate::conductor::tested::DAY;
-use crate::conductor::tested::Tested;
-use crate::conductor::tested::WAITING;
+use crate::elsewhere::tested;
+use crate::elsewhere::tested::DAY;
+use crate::elsewhere::tested::Tested;
+use crate::elsewhere::tested::WAITING;
 use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::measurement::Interrupt;
 use crate::measurement::closing;
+use crate::state::StateDir;
+use crate::traffic::finish;
+use crate::traffic::options::OutputArgs;
+use crate::traffic::options::TrafficArgs;
+use crate::traffic::scenario;
+use crate::traffic::start;
 
 /// A measurement, and who takes part in it.
 struct Elsewhere<'a> {
@@ -43,7 +43,7 @@ struct Elsewhere<'a> {
 }
 
 /// Lets the host that the plan calls `test` measure.
-pub(super) fn run(
+pub(in crate::traffic) fn run(
     args: &TrafficArgs,
     plan: &Plan,
     output: &OutputArgs,

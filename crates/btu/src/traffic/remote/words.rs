@@ -9,8 +9,8 @@ use btu_core::units::Nanos;
 use serde::Deserialize;
 use serde::Serialize;
 
-use super::expand::Cast;
-use super::expand::Talked;
+use crate::traffic::expand::Cast;
+use crate::traffic::expand::Talked;
 
 /// The name of the service.
 pub(crate) const SERVICE: &str = "traffic";

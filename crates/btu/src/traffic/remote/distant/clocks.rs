@@ -16,7 +16,7 @@ use super::super::peers::Peers;
 
 /// One agent's clock and ours.
 #[derive(Clone, Debug)]
-pub(in super::super) struct Between {
+pub(in crate::traffic) struct Between {
     before: Offset,
     readings: Vec<Reading>,
     /// Over the whole run.
@@ -101,12 +101,12 @@ impl Between {
     }
 
     /// How far delays of one way may be off, or why they are not known.
-    pub(in super::super) fn bound(&self) -> Result<Nanos, String> {
+    pub(in crate::traffic) fn bound(&self) -> Result<Nanos, String> {
         self.line.clone().map(|line| line.bound())
     }
 
     /// As a result keeps it.
-    pub(in super::super) fn sample(&self, host: Role) -> ClockSample {
+    pub(in crate::traffic) fn sample(&self, host: Role) -> ClockSample {
         let line = self.line.as_ref().ok();
         ClockSample {
             host,

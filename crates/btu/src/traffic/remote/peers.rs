@@ -33,18 +33,18 @@ use serde_json::Value;
 
 use super::bounds::Bounds;
 use super::bounds::Opened;
-use super::expand::Layout;
 use super::meter::Counting;
 use super::words;
 use super::words::Told;
 use super::words::Word;
-use crate::agent::state::StateDir;
 use crate::conductor;
 use crate::conductor::NamedAgent;
 use crate::conductor::RemoteService;
 use crate::conductor::Wanted;
 use crate::exit::Failure;
 use crate::measurement::Interrupt;
+use crate::state::StateDir;
+use crate::traffic::expand::Layout;
 
 /// Hosts that a network joins: this one with each agent.
 pub(crate) struct Apart;
@@ -72,16 +72,16 @@ impl Layout for Apart {
 }
 
 /// Why two black boxes exchange nothing.
-pub(super) const NO_THIRD: &str =
+pub(in crate::traffic) const NO_THIRD: &str =
     "one host has an end in every connection, and neither is that one";
 
 /// The agents of a measurement.
-pub(super) struct Peers {
+pub(in crate::traffic) struct Peers {
     lines: BTreeMap<Role, Line>,
     /// In the order of [`Role::ALL`].
-    pub(super) parties: Vec<Party>,
+    pub(in crate::traffic) parties: Vec<Party>,
     /// What the policy of this host leaves, where another one ordered the measurement.
-    pub(super) bounds: Option<Arc<Bounds>>,
+    pub(in crate::traffic) bounds: Option<Arc<Bounds>>,
     /// This host as an agent of that one, by its name there.
     name: Option<String>,
     jobs: AtomicU32,
@@ -97,22 +97,22 @@ struct Line {
 }
 
 /// What is asked of agents, and by whom.
-pub(super) struct Company<'a> {
-    pub(super) agents: &'a BTreeMap<Role, NamedAgent>,
-    pub(super) state: &'a StateDir,
-    pub(super) reconnect: Nanos,
-    pub(super) quiet: bool,
+pub(in crate::traffic) struct Company<'a> {
+    pub(in crate::traffic) agents: &'a BTreeMap<Role, NamedAgent>,
+    pub(in crate::traffic) state: &'a StateDir,
+    pub(in crate::traffic) reconnect: Nanos,
+    pub(in crate::traffic) quiet: bool,
     /// Of this host, where another one ordered the measurement.
-    pub(super) bounds: Option<Arc<Bounds>>,
+    pub(in crate::traffic) bounds: Option<Arc<Bounds>>,
 }
 
 /// What the hosts of agents say of themselves, by part.
-pub(super) type FarFacts = BTreeMap<String, HostFacts>;
+pub(in crate::traffic) type FarFacts = BTreeMap<String, HostFacts>;
 
 impl Peers {
     /// Gets the time of all agents, always in the order of their identities, so that two conductors
     /// never wait for each other.
-    pub(super) fn begin(
+    pub(in crate::traffic) fn begin(
         company: &Company<'_>,
         needs: &Needs,
         plan: &Plan,
@@ -148,7 +148,7 @@ impl Peers {
     }
 
     /// What is to be said of the hosts.
-    pub(super) fn facts(&self) -> BTreeMap<String, Fact> {
+    pub(in crate::traffic) fn facts(&self) -> BTreeMap<String, Fact> {
         let network = "the network between the hosts, as their systems have it";
         let mut facts = BTreeMap::from([("network".to_owned(), Fact::known(network))]);
         let own =
@@ -166,7 +166,7 @@ impl Peers {
     }
 
     /// What the policies of agents hold their connections to, in words.
-    pub(super) fn held_to(&self) -> Vec<(Role, String)> {
+    pub(in crate::traffic) fn held_to(&self) -> Vec<(Role, String)> {
         let held = |role: &Role| Some((*role, self.service(*role).ok()?.held_to()?));
         let own = self.held_here().map(|held| (Role::Test, held));
         own.into_iter().chain(self.lines.keys().filter_map(held)).collect()
@@ -179,68 +179,78 @@ impl Peers {
     }
 
     /// What the policy of this host lets one of its connections send.
-    pub(super) fn rate(&self) -> Option<BitRate> {
+    pub(in crate::traffic) fn rate(&self) -> Option<BitRate> {
         self.bounds.as_ref().and_then(|bounds| bounds.rate())
     }
 
     /// Whether the policy of this host lets the next run begin.
-    pub(super) fn admits(&self) -> Result<(), EngineError> {
+    pub(in crate::traffic) fn admits(&self) -> Result<(), EngineError> {
         let admitted = self.bounds.as_ref().map_or(Ok(()), |bounds| bounds.admits());
         admitted.map_err(EngineError::Refused)
     }
 
     /// The same of so many connections at once, until what is given is dropped.
-    pub(super) fn open(&self, connections: usize) -> Result<Option<Opened<'_>>, EngineError> {
+    pub(in crate::traffic) fn open(
+        &self,
+        connections: usize,
+    ) -> Result<Option<Opened<'_>>, EngineError> {
         self.bounds.as_ref().map(|bounds| bounds.open(connections)).transpose()
     }
 
     /// The same of a probe, which sends what nobody holds to a rate.
-    pub(super) fn admits_probes(&self) -> Result<(), EngineError> {
+    pub(in crate::traffic) fn admits_probes(&self) -> Result<(), EngineError> {
         self.admits()?;
         self.bounds.as_ref().map_or(Ok(()), |bounds| bounds.admits_probes())
     }
 
     /// Counts payload that is moved here by a figure that only grows, until what is given is dropped.
-    pub(super) fn count(&self, source: impl Fn() -> Bytes + Send + 'static) -> Option<Counting> {
+    pub(in crate::traffic) fn count(
+        &self,
+        source: impl Fn() -> Bytes + Send + 'static,
+    ) -> Option<Counting> {
         self.bounds.as_ref().map(|bounds| bounds.count(source))
     }
 
     /// The number of the next job.
-    pub(super) fn next_job(&self) -> u32 {
+    pub(in crate::traffic) fn next_job(&self) -> u32 {
         self.jobs.fetch_add(1, Relaxed) + 1
     }
 
     /// What data connections of a job have to know.
-    pub(super) fn seat(&self, role: Role, job: u32) -> Result<Seat, EngineError> {
+    pub(in crate::traffic) fn seat(&self, role: Role, job: u32) -> Result<Seat, EngineError> {
         Ok(Seat { attempt: job, ..self.service(role)?.seat() })
     }
 
     /// Where data go that an agent wants at this address.
-    pub(super) fn door(&self, role: Role, told: SocketAddr) -> Result<SocketAddr, EngineError> {
+    pub(in crate::traffic) fn door(
+        &self,
+        role: Role,
+        told: SocketAddr,
+    ) -> Result<SocketAddr, EngineError> {
         let at = self.service(role)?.door(told)?;
         self.ipv6.fetch_or(at.ip().to_canonical().is_ipv6(), Relaxed);
         Ok(at)
     }
 
     /// Whether an agent was reached over IPv6.
-    pub(super) fn is_over_ipv6(&self) -> bool {
+    pub(in crate::traffic) fn is_over_ipv6(&self) -> bool {
         self.ipv6.load(Relaxed)
     }
 
     /// Says a word to an agent; after it the conductor may be silent as long as was promised, and for
     /// [`Silence::LEASE`] at least. A refusal is an error.
-    pub(super) fn say(&self, role: Role, word: &Word) -> Result<Told, EngineError> {
+    pub(in crate::traffic) fn say(&self, role: Role, word: &Word) -> Result<Told, EngineError> {
         let line = self.line(role)?;
         line.say(&mut locked(&line.service), word)
     }
 
     /// A job has nothing to say until then, and whatever is said meanwhile to any agent must not end it.
-    pub(super) fn promise(&self, job: u32, until: Nanos) {
+    pub(in crate::traffic) fn promise(&self, job: u32, until: Nanos) {
         self.lines.values().for_each(|line| locked(&line.silence).promise(job, until));
     }
 
     /// Ends a job at all agents that have a part in it.
-    pub(super) fn close(&self, job: u32, roles: &[Role]) {
+    pub(in crate::traffic) fn close(&self, job: u32, roles: &[Role]) {
         self.lines.values().for_each(|line| locked(&line.silence).forget(job));
         for role in roles {
             // An agent that is lost has ended it by itself.
@@ -249,7 +259,7 @@ impl Peers {
     }
 
     /// Says something to every agent that has waited for long, and to which nobody speaks now.
-    pub(super) fn feed(&self) {
+    pub(in crate::traffic) fn feed(&self) {
         for line in self.lines.values() {
             if !locked(&line.silence).is_due(now()) {
                 continue;
@@ -264,12 +274,12 @@ impl Peers {
     }
 
     /// An agent as it was named, for people.
-    pub(super) fn name(&self, role: Role) -> String {
+    pub(in crate::traffic) fn name(&self, role: Role) -> String {
         self.service(role).map_or_else(|_| role.to_string(), |service| service.name().to_owned())
     }
 
     /// Reads an agent's clock between two looks at ours, some times.
-    pub(super) fn read_clock(&self, role: Role) -> Result<Vec<Reading>, EngineError> {
+    pub(in crate::traffic) fn read_clock(&self, role: Role) -> Result<Vec<Reading>, EngineError> {
         let mut readings = Vec::new();
         for _ in 0..READINGS {
             self.feed();
@@ -286,20 +296,20 @@ impl Peers {
     }
 
     /// True where an agent is gone, seen in passing while nothing is said.
-    pub(super) fn is_closed(&self, role: Role) -> bool {
+    pub(in crate::traffic) fn is_closed(&self, role: Role) -> bool {
         // One that somebody speaks to now is found to be gone there.
         let service = self.line(role).ok().and_then(|line| line.service.try_lock().ok());
         service.is_some_and(|mut service| service.is_closed())
     }
 
     /// True where an agent was lost and not yet regained.
-    pub(super) fn is_away(&self) -> bool {
+    pub(in crate::traffic) fn is_away(&self) -> bool {
         self.lines.keys().any(|role| self.is_lost(*role))
     }
 
     /// Gets lost agents back, as long as the user's patience lasts; the reason where it does not. Those
     /// that are not lost keep their time meanwhile.
-    pub(super) fn regain(&self) -> Result<(), String> {
+    pub(in crate::traffic) fn regain(&self) -> Result<(), String> {
         let regain = |role: Role| self.service(role)?.regain(&|| self.feed());
         let roles: Vec<Role> = self.lines.keys().copied().collect();
         let regained = all_back(&roles, |role| self.is_lost(role), regain);
@@ -356,22 +366,22 @@ fn locked<T>(one: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// What is asked of every agent as a whole.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Needs {
+pub(in crate::traffic) struct Needs {
     /// The most data connections at once.
-    pub(super) connections: u32,
+    pub(in crate::traffic) connections: u32,
     /// The longest time without a word.
-    pub(super) silence: Nanos,
+    pub(in crate::traffic) silence: Nanos,
 }
 
 /// An answer that does not fit the word.
-pub(super) fn misfit() -> EngineError {
+pub(in crate::traffic) fn misfit() -> EngineError {
     EngineError::Refused("the agent told what nobody asked for".to_owned())
 }
 
 /// How long an answer may take beside the way.
 const WITHIN: Nanos = Nanos::from_secs(5);
 /// What every lease has beside the time of a run: the answer, its way, and the steps in between.
-pub(super) const SPARE: Nanos = Nanos::from_secs(40);
+pub(in crate::traffic) const SPARE: Nanos = Nanos::from_secs(40);
 /// No host is up for a century, and differences of such times are numbers, too.
 const LONGEST_UPTIME: Nanos = Nanos::from_secs(100 * 366 * 86_400);
 /// Of a clock, before and after a run each.

@@ -31,7 +31,7 @@ use serde::Deserialize;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::StateArgs;
+use crate::agent::StateArgs;
 use crate::exit::Failure;
 use crate::measurement::place::timestamp;
 use crate::output;

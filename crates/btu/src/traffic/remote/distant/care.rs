@@ -14,13 +14,13 @@ use btu_engine::EngineError;
 use btu_engine::traffic::Flow;
 use btu_engine::traffic::Watch;
 
-use super::super::expand;
 use super::super::peers::misfit;
 use super::super::words::Told;
 use super::super::words::Word;
 use super::Course;
 use super::SLICE;
 use super::patience::Patience;
+use crate::traffic::expand;
 use btu_engine::time::now;
 
 /// Agents that are not waited for any more, with the reason.

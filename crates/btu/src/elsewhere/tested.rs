@@ -30,14 +30,14 @@ use btu_core::units::Nanos;
 use btu_report::ResultFiles;
 use serde::Serialize;
 
-use super::ANSWER;
-use super::Asking;
-use super::NamedAgent;
-use super::PeerLink;
 use super::copied::Copied;
 use super::disk::replace;
-use super::peer::Steps;
 use super::told::forget_proofs;
+use crate::conductor::ANSWER;
+use crate::conductor::Asking;
+use crate::conductor::NamedAgent;
+use crate::conductor::PeerLink;
+use crate::conductor::Steps;
 use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::measurement::Interrupt;
@@ -146,7 +146,7 @@ impl Tested<'_> {
 
     /// What came is not what was ordered.
     pub(crate) fn lied(&self, what: impl Into<String>) -> Failure {
-        super::failure(self.host, Fault::Lied(what.into()))
+        crate::conductor::failure(self.host, Fault::Lied(what.into()))
     }
 
     /// The host under test did not do what was ordered.
@@ -160,7 +160,7 @@ impl Tested<'_> {
         let Self { own, cancel, tell, .. } = *self;
         let asking = Asking { own, cancel, tell: &tell, meanwhile: &|| () };
         let granted = asking.reserve(self.host, wanted);
-        let granted = granted.map_err(|fault| super::failure(self.host, fault))?;
+        let granted = granted.map_err(|fault| crate::conductor::failure(self.host, fault))?;
         granted.map(|granted| granted.link).map_err(|reason| self.refused(&reason))
     }
 
@@ -174,7 +174,7 @@ impl Tested<'_> {
         let request = Request::Vouch { guest: self.host.id.to_string(), for_ns: time };
         let answer = PeerLink::connect(agent, self.own, cancel, &mut |_| ())
             .and_then(|mut link| link.ask(request, ANSWER, &mut |_| ()))
-            .map_err(|fault| super::failure(agent, fault))?;
+            .map_err(|fault| crate::conductor::failure(agent, fault))?;
         if let Answer::Refused { reason } = answer.answer {
             let cause = anyhow!("agent {}: {reason}", agent.name);
             return Err(Failure::agent(cause).hint("its policy decides; see docs/agent.md"));
@@ -190,7 +190,7 @@ impl Tested<'_> {
             let request = Request::Given { seq, offset, piece: hex(piece) };
             offset += piece.len() as u64;
             let reply = link.ask(request, ANSWER, &mut |_| ());
-            match reply.map_err(|fault| super::failure(self.host, fault))?.answer {
+            match reply.map_err(|fault| crate::conductor::failure(self.host, fault))?.answer {
                 Answer::Taken { .. } => {}
                 Answer::Failed { reason, .. } => return Err(self.refused(&reason)),
                 _ => return Err(self.refused("a piece of the result was not taken")),
@@ -211,7 +211,7 @@ impl Tested<'_> {
         let patience = order.lease_ns.saturating_add(ANSWER);
         let steps = Steps { tell: self.tell, copied: self.copied.clone() };
         let reply = link.order_test(order, patience, self.longest, steps);
-        let reply = reply.map_err(|fault| super::failure(self.host, fault))?;
+        let reply = reply.map_err(|fault| crate::conductor::failure(self.host, fault))?;
         match reply.answer {
             Answer::Document { .. } => Ok(reply.document),
             Answer::Failed { reason, .. } => Err(self.refused(&reason)),
@@ -276,7 +276,7 @@ pub(crate) fn directory(
 ) -> Result<(Copied, Option<Vec<u8>>), Failure> {
     let Some(dir) = resumed else { return Ok((Copied::anew(named, default)?, None)) };
     let (copied, told) = Copied::going_on(dir, host.id).map_err(|cause| {
-        let name = super::shown(&host.name);
+        let name = crate::conductor::shown(&host.name);
         let cause = cause.context(format!("resume: agent {name} cannot go on with this test"));
         Failure::usage(cause)
             .hint("the host of its first part can; or start anew, without --resume")

@@ -15,32 +15,32 @@ use btu_core::traffic::Test;
 use self::centre::Centre;
 use self::centre::waits;
 use super::distant::ASKED_HERE;
-use super::options::FarArgs;
 use super::peers::NO_THIRD;
-use super::scenario;
-use crate::agent::state::StateDir;
 use crate::conductor::NamedAgent;
 use crate::conductor::shown;
 use crate::exit::Failure;
+use crate::state::StateDir;
+use crate::traffic::options::FarArgs;
+use crate::traffic::scenario;
 
 /// Agents by the part that they play, by the names that this host has for them.
-pub(super) type Agents = BTreeMap<Role, String>;
+pub(in crate::traffic) type Agents = BTreeMap<Role, String>;
 
 /// What the user says of hosts.
-pub(super) struct Wishes<'a> {
-    pub(super) file: &'a Path,
+pub(in crate::traffic) struct Wishes<'a> {
+    pub(in crate::traffic) file: &'a Path,
     /// `HOST=AGENT`.
-    pub(super) hosts: &'a [String],
+    pub(in crate::traffic) hosts: &'a [String],
     /// `HOST=ROLE`, for the local testbed.
-    pub(super) maps: &'a [String],
-    pub(super) far: &'a FarArgs,
+    pub(in crate::traffic) maps: &'a [String],
+    pub(in crate::traffic) far: &'a FarArgs,
     /// The agent that is to have an end in every connection.
-    pub(super) test: Option<&'a str>,
+    pub(in crate::traffic) test: Option<&'a str>,
 }
 
 /// Gives every host of a scenario its part, where one of them is an agent or is called `here`; nothing
 /// where the scenario is for the local testbed. Tells what was chosen.
-pub(super) fn apart(
+pub(in crate::traffic) fn apart(
     scenario: &mut Scenario,
     wishes: &Wishes<'_>,
 ) -> Result<Option<(Agents, Vec<String>)>, Failure> {
@@ -173,12 +173,12 @@ impl Wishes<'_> {
 }
 
 /// No agent has this part: a plan that was changed by hand.
-pub(super) fn nobody(name: &str) -> Failure {
+pub(in crate::traffic) fn nobody(name: &str) -> Failure {
     Failure::usage(anyhow!("plan.toml: agents: test = \"{name}\": no agent of this name"))
 }
 
 /// Two parts of a plan are those of one host.
-pub(super) fn one_host(name: &str) -> Failure {
+pub(in crate::traffic) fn one_host(name: &str) -> Failure {
     let cause = anyhow!("agent {name} has two parts: both ends would be on one host");
     Failure::usage(cause).hint("name two agents")
 }

@@ -13,22 +13,22 @@ use btu_core::traffic::plan::Plan;
 use btu_core::traffic::plan::Probe;
 use btu_core::units::Nanos;
 
-use super::checked;
-use super::expand;
-use super::expand::Cast;
-use super::expand::Until;
 use super::peers::Apart;
 use super::peers::Needs;
 use super::peers::SPARE;
-use super::scenario;
 use super::words;
 use crate::exit::Failure;
 use crate::measurement::Interrupt;
+use crate::traffic::checked;
+use crate::traffic::expand;
+use crate::traffic::expand::Cast;
+use crate::traffic::expand::Until;
+use crate::traffic::scenario;
 
 /// Of every cell that is known, and of what a course may decide; drawing all trains of many passes takes
 /// a while, and ends when `interrupt` is set. What cannot be carried is told with its place in `file`, where
 /// the scenario was written.
-pub(super) fn of(
+pub(in crate::traffic) fn of(
     plan: &Plan,
     file: Option<&Path>,
     interrupt: &Interrupt,

@@ -17,13 +17,13 @@ use btu_core::units::Bytes;
 use crate::measurement::Told;
 
 /// What was moved, and who is told of it. Dropped, it tells the rest.
-pub(super) struct Meter {
+pub(in crate::traffic) struct Meter {
     ledger: Mutex<Ledger>,
     told: Told,
 }
 
 /// Something that moves payload. Dropped, its last figure stands.
-pub(super) struct Counting {
+pub(in crate::traffic) struct Counting {
     meter: Arc<Meter>,
     number: u64,
 }
@@ -43,12 +43,12 @@ type Source = Box<dyn Fn() -> Bytes + Send>;
 
 impl Meter {
     /// One that tells of payload by `told`.
-    pub(super) fn new(told: Told) -> Arc<Self> {
+    pub(in crate::traffic) fn new(told: Told) -> Arc<Self> {
         Arc::new(Self { ledger: Mutex::default(), told })
     }
 
     /// Tells again and again, until the meter is dropped.
-    pub(super) fn look(meter: &Arc<Self>) -> io::Result<()> {
+    pub(in crate::traffic) fn look(meter: &Arc<Self>) -> io::Result<()> {
         let meter = Arc::downgrade(meter);
         let look = move || {
             while let Some(meter) = Weak::upgrade(&meter) {
@@ -61,7 +61,7 @@ impl Meter {
     }
 
     /// Counts what `source` says until what is given is dropped.
-    pub(super) fn count(
+    pub(in crate::traffic) fn count(
         meter: &Arc<Self>,
         source: impl Fn() -> Bytes + Send + 'static,
     ) -> Counting {
@@ -73,12 +73,12 @@ impl Meter {
     }
 
     /// Payload so far.
-    pub(super) fn moved(&self) -> Bytes {
+    pub(in crate::traffic) fn moved(&self) -> Bytes {
         self.ledger().moved()
     }
 
     /// Payload that was not told yet, which whoever asks tells.
-    pub(super) fn take_untold(&self) -> Bytes {
+    pub(in crate::traffic) fn take_untold(&self) -> Bytes {
         let mut ledger = self.ledger();
         let all = ledger.moved();
         all.saturating_sub(std::mem::replace(&mut ledger.told, all))

@@ -10,21 +10,21 @@ use btu_core::role::Role;
 use btu_core::traffic::plan::Plan;
 use btu_report::ResultFiles;
 
-use super::finish;
-use super::measure;
-use super::options::OutputArgs;
-use super::path::no_link;
-use super::scenario;
-use super::start;
-use super::start::Wanted;
 use crate::agent::StateArgs;
-use crate::agent::state::StateDir;
 use crate::conductor::NamedAgent;
 use crate::exit::Failure;
 use crate::measurement::Interrupt;
 use crate::measurement::Told;
 use crate::run::ordered::Measured;
 use crate::run::ordered::handed_over;
+use crate::state::StateDir;
+use crate::traffic::finish;
+use crate::traffic::measure;
+use crate::traffic::options::OutputArgs;
+use crate::traffic::path::no_link;
+use crate::traffic::scenario;
+use crate::traffic::start;
+use crate::traffic::start::Wanted;
 
 /// Carries the order out; what it shall go on with is in its directory then. Of that nothing is left.
 pub(crate) fn run(state: &StateDir, order: &TestOrder, told: &Told) -> Result<Measured, Failure> {

@@ -44,43 +44,43 @@ use self::care::Care;
 use self::care::Lost;
 use self::care::is_of;
 use self::clocks::Clocks;
-use super::expand;
-use super::expand::Cast;
-use super::expand::Talked;
-use super::gauge::Gauge;
 use super::peers::Peers;
 use super::peers::misfit;
 use super::words;
 use super::words::Preparation;
 use super::words::Told;
 use super::words::Word;
+use crate::traffic::expand;
+use crate::traffic::expand::Cast;
+use crate::traffic::expand::Talked;
+use crate::traffic::gauge::Gauge;
 use btu_engine::time::now;
 
-pub(super) use self::clocks::Between;
-pub(super) use self::probe::capacity;
-pub(super) use self::probe::path_mtu;
-pub(super) use self::probe::responsiveness;
+pub(in crate::traffic) use self::clocks::Between;
+pub(in crate::traffic) use self::probe::capacity;
+pub(in crate::traffic) use self::probe::path_mtu;
+pub(in crate::traffic) use self::probe::responsiveness;
 
 /// What is carried.
-pub(super) struct Order<'a> {
-    pub(super) cluster: &'a Cluster,
-    pub(super) sessions: u32,
-    pub(super) seed: u64,
-    pub(super) linger: Nanos,
-    pub(super) stall: Nanos,
+pub(in crate::traffic) struct Order<'a> {
+    pub(in crate::traffic) cluster: &'a Cluster,
+    pub(in crate::traffic) sessions: u32,
+    pub(in crate::traffic) seed: u64,
+    pub(in crate::traffic) linger: Nanos,
+    pub(in crate::traffic) stall: Nanos,
     /// Set by whoever wants all to end.
-    pub(super) interrupt: &'a AtomicBool,
+    pub(in crate::traffic) interrupt: &'a AtomicBool,
     /// Who looks meanwhile.
-    pub(super) gauge: &'a Gauge,
+    pub(in crate::traffic) gauge: &'a Gauge,
 }
 
 /// What came of it.
-pub(super) struct Carried {
-    pub(super) end: JobEnd,
+pub(in crate::traffic) struct Carried {
+    pub(in crate::traffic) end: JobEnd,
     /// Of each conversation.
-    pub(super) talks: Vec<Result<FlowEnd, EngineError>>,
+    pub(in crate::traffic) talks: Vec<Result<FlowEnd, EngineError>>,
     /// The clocks of the agents, by part.
-    pub(super) clocks: BTreeMap<Role, Between>,
+    pub(in crate::traffic) clocks: BTreeMap<Role, Between>,
 }
 
 /// A cluster on its way.
@@ -98,7 +98,7 @@ struct Course<'a> {
 }
 
 /// Carries the flows and conversations of a cluster.
-pub(super) fn carry(
+pub(in crate::traffic) fn carry(
     peers: &Peers,
     order: &Order<'_>,
     cast: &Cast,
@@ -318,10 +318,10 @@ impl Course<'_> {
 }
 
 /// Why a conversation begins at this host.
-pub(super) const ASKED_HERE: &str = "a model that waits for answers is asked from this host: an agent \
+pub(in crate::traffic) const ASKED_HERE: &str = "a model that waits for answers is asked from this host: an agent \
                                      connects to nobody, and opens none of its connections";
 /// The place of this host among the parties.
-pub(super) const HERE: usize = 0;
+pub(in crate::traffic) const HERE: usize = 0;
 /// From the last connection to the first block, beside what the words take.
 const LEAD: Nanos = Nanos::from_millis(100);
 /// How often somebody who waits looks again.

@@ -32,7 +32,7 @@ use super::account::Account;
 use btu_engine::time::now;
 
 /// Searches the capacity of the path to the agent.
-pub(in super::super) fn capacity(
+pub(in crate::traffic) fn capacity(
     peers: &Peers,
     order: CapacityOrder,
     cancel: &AtomicBool,
@@ -73,7 +73,7 @@ pub(in super::super) fn capacity(
 }
 
 /// Searches the MTU of the path to the agent.
-pub(in super::super) fn path_mtu(
+pub(in crate::traffic) fn path_mtu(
     peers: &Peers,
     timer: Nanos,
     cancel: &AtomicBool,
@@ -89,7 +89,7 @@ pub(in super::super) fn path_mtu(
 }
 
 /// Round trips while connections fill the path to the agent.
-pub(in super::super) fn responsiveness(
+pub(in crate::traffic) fn responsiveness(
     peers: &Peers,
     interval: Nanos,
     intervals: u32,

@@ -19,7 +19,7 @@ use rustls::ServerConfig;
 use rustls::ServerConnection;
 
 /// A connection.
-pub(super) struct Link {
+pub(super) struct Connection {
     carrier: Carrier,
     reader: FrameReader,
     /// Close once everything is sent.
@@ -46,7 +46,7 @@ pub(super) struct Said {
     pub(super) lost: bool,
 }
 
-impl Link {
+impl Connection {
     /// Over the network.
     pub(super) fn tls(stream: TcpStream, config: &Arc<ServerConfig>) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
@@ -72,7 +72,7 @@ impl Link {
         self.reader.set_limits(FrameLimits::REQUESTS);
     }
 
-    /// Takes bytes to send; they leave with the next [`Link::flush`].
+    /// Takes bytes to send; they leave with the next [`Connection::flush`].
     pub(super) fn send(&mut self, bytes: &[u8]) {
         self.overfull |= match &mut self.carrier {
             Carrier::Local { unsent, .. } => {
@@ -184,7 +184,7 @@ impl Link {
     }
 }
 
-impl AsFd for Link {
+impl AsFd for Connection {
     fn as_fd(&self) -> BorrowedFd<'_> {
         match &self.carrier {
             Carrier::Local { stream, .. } => stream.as_fd(),
@@ -230,9 +230,9 @@ const STALL: Nanos = Nanos::from_secs(30);
 mod tests {
     use super::*;
 
-    fn pair() -> (Link, UnixStream) {
+    fn pair() -> (Connection, UnixStream) {
         let (ours, theirs) = UnixStream::pair().unwrap();
-        (Link::local(ours).unwrap(), theirs)
+        (Connection::local(ours).unwrap(), theirs)
     }
 
     /// Takes what is there.
@@ -243,33 +243,33 @@ mod tests {
 
     #[test]
     fn who_takes_nothing_of_what_it_asked_for_is_let_go() {
-        let (mut link, mut other) = pair();
+        let (mut connection, mut other) = pair();
         let at = Nanos::from_secs;
-        link.send(&vec![7; 4 << 20]);
-        assert!(link.flush(at(100)) && link.wants_write());
-        assert!(link.flush(at(129)));
+        connection.send(&vec![7; 4 << 20]);
+        assert!(connection.flush(at(100)) && connection.wants_write());
+        assert!(connection.flush(at(129)));
         // Some of it is enough, as long as the connection is to stay.
         assert!(read(&mut other) > 0);
-        assert!(link.flush(at(129)) && link.flush(at(158)) && link.wants_write());
-        assert!(!link.flush(at(159)));
-        let (mut link, mut other) = pair();
-        link.send(&vec![7; 4 << 20]);
-        link.close();
-        assert!(link.flush(at(100)) && link.is_open());
+        assert!(connection.flush(at(129)) && connection.flush(at(158)) && connection.wants_write());
+        assert!(!connection.flush(at(159)));
+        let (mut connection, mut other) = pair();
+        connection.send(&vec![7; 4 << 20]);
+        connection.close();
+        assert!(connection.flush(at(100)) && connection.is_open());
         assert!(read(&mut other) > 0);
-        assert!(link.flush(at(129)) && !link.flush(at(130)));
+        assert!(connection.flush(at(129)) && !connection.flush(at(130)));
         // Whoever has everything may be silent for as long as its state allows.
-        let (mut link, _other) = pair();
-        link.send(b"pong");
-        assert!(link.flush(at(100)) && link.flush(at(1000)));
+        let (mut connection, _other) = pair();
+        connection.send(b"pong");
+        assert!(connection.flush(at(100)) && connection.flush(at(1000)));
     }
 
     #[test]
     fn nobody_is_owed_more_than_a_document() {
-        let (mut link, _other) = pair();
-        link.send(&vec![7; MOST_UNSENT]);
-        assert!(link.flush(Nanos::ZERO));
-        link.send(&vec![7; MOST_UNSENT]);
-        assert!(!link.flush(Nanos::ZERO));
+        let (mut connection, _other) = pair();
+        connection.send(&vec![7; MOST_UNSENT]);
+        assert!(connection.flush(Nanos::ZERO));
+        connection.send(&vec![7; MOST_UNSENT]);
+        assert!(!connection.flush(Nanos::ZERO));
     }
 }

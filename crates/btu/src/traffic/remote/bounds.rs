@@ -13,24 +13,24 @@ use btu_engine::EngineError;
 use btu_engine::traffic::Carrier;
 use btu_engine::traffic::Flow;
 
-use super::expand::Talked;
 use super::meter::Counting;
 use super::meter::Meter;
 use super::peers::Needs;
 use super::words;
 use crate::agent::service;
-use crate::agent::state::unix_seconds;
 use crate::exit::Failure;
 use crate::measurement::Told;
+use crate::state::unix_seconds;
+use crate::traffic::expand::Talked;
 
 /// Connections of one cluster; dropped, there is room for others.
-pub(super) struct Opened<'a> {
+pub(in crate::traffic) struct Opened<'a> {
     bounds: &'a Bounds,
     connections: usize,
 }
 
 /// The bounds of this host, and what was used of them.
-pub(super) struct Bounds {
+pub(in crate::traffic) struct Bounds {
     limits: Limits,
     needs: Needs,
     /// What one connection may send.
@@ -44,7 +44,11 @@ pub(super) struct Bounds {
 impl Bounds {
     /// Those of a measurement that needs so much at the most; an error where that is too much. The agent
     /// hears of payload by `told`.
-    pub(super) fn new(limits: Limits, needs: Needs, told: Told) -> Result<Self, Failure> {
+    pub(in crate::traffic) fn new(
+        limits: Limits,
+        needs: Needs,
+        told: Told,
+    ) -> Result<Self, Failure> {
         let connections = usize::try_from(needs.connections).unwrap_or(usize::MAX);
         let part = service::part_of(limits.max_rate, connections, words::FEWER_FLOWS);
         let rate = part.map_err(|reason| Failure::agent(anyhow!(reason)))?;
@@ -59,7 +63,7 @@ impl Bounds {
     }
 
     /// Whether the next run may begin, which may take as long as the longest.
-    pub(super) fn admits(&self) -> Result<(), String> {
+    pub(in crate::traffic) fn admits(&self) -> Result<(), String> {
         let Needs { connections, silence } = self.needs;
         let moved = self.meter.moved();
         let refused = self.limits.refuses(silence, connections, moved, unix_seconds());
@@ -68,7 +72,7 @@ impl Bounds {
 
     /// Lets a cluster have so many connections until what is given is dropped. What a course decides on
     /// the way may be more than its plan told before, by which each has its part of the rate.
-    pub(super) fn open(&self, connections: usize) -> Result<Opened<'_>, EngineError> {
+    pub(in crate::traffic) fn open(&self, connections: usize) -> Result<Opened<'_>, EngineError> {
         let most = self.needs.connections;
         let before = self.open.fetch_add(connections, Relaxed);
         let opened = Opened { bounds: self, connections };
@@ -80,17 +84,17 @@ impl Bounds {
     }
 
     /// What one connection may send; `None` for what the path takes.
-    pub(super) const fn rate(&self) -> Option<BitRate> {
+    pub(in crate::traffic) const fn rate(&self) -> Option<BitRate> {
         self.rate
     }
 
     /// Holds what is sent from here to the rate.
-    pub(super) fn hold(&self, flows: &mut [Flow], talks: &mut [Talked]) {
+    pub(in crate::traffic) fn hold(&self, flows: &mut [Flow], talks: &mut [Talked]) {
         hold(flows.iter_mut(), talks, self.rate);
     }
 
     /// Whether a probe may send: nobody holds those to a rate.
-    pub(super) fn admits_probes(&self) -> Result<(), EngineError> {
+    pub(in crate::traffic) fn admits_probes(&self) -> Result<(), EngineError> {
         if self.rate.is_none() { Ok(()) } else { Err(self.unheld("what a probe sends")) }
     }
 
@@ -99,12 +103,15 @@ impl Bounds {
     }
 
     /// Counts payload by a figure that only grows, until what is given is dropped.
-    pub(super) fn count(&self, source: impl Fn() -> Bytes + Send + 'static) -> Counting {
+    pub(in crate::traffic) fn count(
+        &self,
+        source: impl Fn() -> Bytes + Send + 'static,
+    ) -> Counting {
         Meter::count(&self.meter, source)
     }
 
     /// Payload that the agent does not know of yet.
-    pub(super) fn take_untold(&self) -> Bytes {
+    pub(in crate::traffic) fn take_untold(&self) -> Bytes {
         self.meter.take_untold()
     }
 }
