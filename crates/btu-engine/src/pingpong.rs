@@ -30,6 +30,7 @@ pub use copy::copies;
 pub use duty::Answer;
 pub use duty::Broken;
 pub use duty::Duty;
+pub use session::LONGEST_WITH_A_PEER;
 pub use session::Opening;
 pub use session::Session;
 pub use sessions::PathSettings;

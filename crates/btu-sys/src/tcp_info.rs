@@ -30,10 +30,10 @@ pub struct Negotiated {
     pub timestamps: bool,
     /// Explicit congestion notification (RFC 3168).
     pub ecn: bool,
-    /// By how many bits the peer's windows are shifted (RFC 7323); none without window scaling.
-    pub wscale_snd_bits: u8,
+    /// By how many bits the peer's windows are shifted (RFC 7323), 0 for small ones; `None` without window scaling.
+    pub wscale_snd_bits: Option<u8>,
     /// The same of the windows that this end tells.
-    pub wscale_rcv_bits: u8,
+    pub wscale_rcv_bits: Option<u8>,
 }
 
 /// The reading with room for the record of kernel 6.18; older kernels fill less of it.
@@ -133,8 +133,8 @@ impl TcpInfo {
             sack: has(OPT_SACK),
             timestamps: has(OPT_TIMESTAMPS),
             ecn: has(OPT_ECN),
-            wscale_snd_bits: if has(OPT_WSCALE) { snd } else { 0 },
-            wscale_rcv_bits: if has(OPT_WSCALE) { rcv } else { 0 },
+            wscale_snd_bits: has(OPT_WSCALE).then_some(snd),
+            wscale_rcv_bits: has(OPT_WSCALE).then_some(rcv),
         })
     }
 
@@ -303,7 +303,7 @@ mod tests {
         for (name, found) in [
             ("net.ipv4.tcp_sack", near.sack),
             ("net.ipv4.tcp_timestamps", near.timestamps),
-            ("net.ipv4.tcp_window_scaling", near.wscale_rcv_bits > 0),
+            ("net.ipv4.tcp_window_scaling", near.wscale_rcv_bits.is_some()),
         ] {
             let path = format!("/proc/sys/{}", name.replace('.', "/"));
             let Ok(setting) = std::fs::read_to_string(path) else { continue };
@@ -323,7 +323,7 @@ mod tests {
         let full = reading(OPT_SACK | OPT_WSCALE, 1).unwrap();
         let [snd, rcv] = shifts(0x97);
         assert!(full.sack && !full.timestamps && !full.ecn);
-        assert_eq!((full.wscale_snd_bits, full.wscale_rcv_bits), (snd, rcv));
+        assert_eq!((full.wscale_snd_bits, full.wscale_rcv_bits), (Some(snd), Some(rcv)));
         assert!(snd == 7 && rcv == 9 || cfg!(target_endian = "big"));
         assert_eq!(reading(OPT_SACK, 10), None, "a socket that listens agreed on nothing");
         assert_eq!(reading(0, CLOSED), None, "nor did one that never was open");

@@ -116,7 +116,7 @@ pub fn check_link(
     let mut record = VerificationSample {
         when: check.when.to_owned(),
         link: check.link.to_owned(),
-        delay_asked_us: foretold_delay(&check.delay).micros() / 2.0,
+        delay_asked_us: check.delay.constant_ways().round_trip().micros() / 2.0,
         ..VerificationSample::default()
     };
     let mut round = Round { emulator, prober, check, record: &mut record };
@@ -160,22 +160,24 @@ impl Round<'_> {
         self.check_losses()
     }
 
-    /// Round trips with the plan's delay, as many as fit into the time.
+    /// Round trips with the plan's delay, as many as fit into the time: with that of the directions where it is foretold.
     fn check_delay(&mut self) -> Result<(), Obstacle> {
-        let delay = &self.check.delay;
-        if !delay.is_constant() {
-            return WAYS.iter().try_for_each(|(way, _)| self.try_elements("DL", *way, delay));
+        let (all, foretold) = (&self.check.delay, self.check.delay.constant_ways());
+        for (way, direction) in WAYS {
+            if all.of(direction) != foretold.of(direction) {
+                self.try_elements("DL", way, all)?;
+            }
         }
-        let round_trip = foretold_delay(delay);
+        let round_trip = foretold.round_trip();
         if round_trip == Nanos::ZERO {
             return Ok(());
         }
-        self.configure(delay)?;
+        self.configure(&foretold)?;
         let fitting = self.check.effort.probing.count() / round_trip.count();
         let fitting = u32::try_from(fitting).unwrap_or(u32::MAX).max(FEWEST_PROBES);
         let count = fitting.min(self.check.effort.probes);
         self.record.delayed_rtt_us = self.round_trips(Way::Up, count)?;
-        self.record.mismatches.extend(judge::delay(self.record, delay));
+        self.record.mismatches.extend(judge::delay(self.record, &foretold));
         self.check_losses()
     }
 
@@ -248,7 +250,7 @@ impl Round<'_> {
     }
 
     fn round_trips(&mut self, way: Way, count: u32) -> Result<Option<Quantiles>, Obstacle> {
-        let patience = PATIENCE + foretold_delay(&self.check.delay) * 2;
+        let patience = PATIENCE + self.check.delay.constant_ways().round_trip() * 2;
         let trips = self.prober.round_trips(way, count, patience);
         let trips = trips.map_err(|cause| Obstacle::Traffic { what: "round trips", cause })?;
         let lost = trips.iter().filter(|trip| trip.is_none()).count();
@@ -281,11 +283,6 @@ impl Round<'_> {
         samples.retain(|sample| sample.link == self.check.link);
         Ok(samples)
     }
-}
-
-/// What these elements add to a round trip; nothing where that is not known beforehand.
-fn foretold_delay(elements: &Elements) -> Nanos {
-    if elements.is_constant() { elements.round_trip() } else { Nanos::ZERO }
 }
 
 /// A direction's record in short, for a sentence.

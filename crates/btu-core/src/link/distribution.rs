@@ -123,13 +123,18 @@ const LONGEST: Nanos = Nanos::from_secs(3600);
 
 impl Distribution {
     /// The value that belongs to a draw, between zero and an hour.
+    pub(super) fn sample(&self, draw: u64) -> Nanos {
+        self.at(unit_interval(draw))
+    }
+
+    /// The value below which this share of all values lies, between zero and an hour.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "between zero and an hour"
     )]
-    pub(super) fn sample(&self, draw: u64) -> Nanos {
-        let value = (self.kind.quantile)(unit_interval(draw), self.parameters);
+    pub(super) fn at(&self, share: f64) -> Nanos {
+        let value = (self.kind.quantile)(share, self.parameters);
         Nanos::new(value.round().clamp(0.0, nanoseconds(LONGEST)) as u64)
     }
 }

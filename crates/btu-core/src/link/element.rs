@@ -86,6 +86,11 @@ pub trait ElementSpec: fmt::Debug + fmt::Display + Send + Sync {
         None
     }
 
+    /// How long packets wait inside by intent, but for one of a hundred that may wait longer.
+    fn wait(&self) -> Nanos {
+        self.constant_delay().unwrap_or(Nanos::ZERO)
+    }
+
     /// True where the element exists to delay packets, so that lateness has a bound.
     fn timed(&self) -> bool {
         false

@@ -165,10 +165,10 @@ pub struct Negotiated {
     pub timestamps: bool,
     /// Explicit congestion notification (RFC 3168).
     pub ecn: bool,
-    /// By how many bits the peer's windows are shifted (RFC 7323); none without window scaling.
-    pub wscale_snd_bits: u8,
+    /// By how many bits the peer's windows are shifted (RFC 7323), 0 for small ones; `None` without window scaling.
+    pub wscale_snd_bits: Option<u8>,
     /// The same of the windows that this end tells.
-    pub wscale_rcv_bits: u8,
+    pub wscale_rcv_bits: Option<u8>,
 }
 
 impl Negotiated {
@@ -176,8 +176,11 @@ impl Negotiated {
     pub fn told(&self) -> [(&'static str, String); 4] {
         let word = |has: bool| if has { "yes" } else { "no" }.to_owned();
         let scale = match (self.wscale_snd_bits, self.wscale_rcv_bits) {
-            (0, 0) => "no".to_owned(),
-            (snd, rcv) => format!("{snd} bits of the peer's window, {rcv} bits of its own"),
+            (None, None) => "no".to_owned(),
+            (snd, rcv) => {
+                let [snd, rcv] = [snd, rcv].map(Option::unwrap_or_default);
+                format!("{snd} bits of the peer's window, {rcv} bits of its own")
+            }
         };
         [
             ("SACK", word(self.sack)),

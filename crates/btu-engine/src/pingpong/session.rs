@@ -33,6 +33,7 @@ use btu_sys::cpu::CpuSet;
 use self::distant::Distant;
 use self::report::Outcome;
 pub(super) use self::report::by_a_moving_clock;
+pub use self::silence::LONGEST_WITH_A_PEER;
 use self::silence::Silence;
 use self::worker::Done;
 use self::worker::Order;
@@ -196,7 +197,12 @@ impl Session {
     }
 
     fn wait_for_both(&self, limit: Nanos) -> Outcome {
-        let mut silence = Silence::after(now().saturating_add(limit), self.opening.patience);
+        let longest = match &self.far {
+            Far::Here(_) => silence::LONGEST,
+            Far::There(_) => LONGEST_WITH_A_PEER,
+        };
+        let mut silence =
+            Silence::after(now().saturating_add(limit), self.opening.patience, longest);
         let mut outcome = Outcome::default();
         while !outcome.has_both() {
             let left = silence.left(now());

@@ -1,7 +1,8 @@
-//! Whether the clock of the day was set meanwhile: by how much it moved against the clock that times everything.
+//! Whether the clock of the day was set meanwhile: by how much it moved against the clock that
+//! goes on while the machine sleeps.
 
 use btu_core::sample::HostSample;
-use btu_sys::clock::monotonic_ns;
+use btu_sys::clock::boottime_ns;
 use btu_sys::clock::realtime_ns;
 
 use super::Figure;
@@ -20,11 +21,11 @@ impl Probe for DayClock {
     }
 
     fn summary(&self) -> &'static str {
-        "by how much the clock of the day was set (CLOCK_REALTIME less CLOCK_MONOTONIC)"
+        "by how much the clock of the day was set (CLOCK_REALTIME less CLOCK_BOOTTIME)"
     }
 
     fn read(&self, _files: &Files) -> Reading {
-        let told = distance_ns(|| [monotonic_ns(), realtime_ns(), monotonic_ns()]);
+        let told = distance_ns(|| [boottime_ns(), realtime_ns(), boottime_ns()]);
         told.map(|distance| (DISTANCE.to_owned(), Figure::Count(distance))).into_iter().collect()
     }
 

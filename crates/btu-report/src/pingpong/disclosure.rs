@@ -66,7 +66,7 @@ mod tests {
             let rows = read_back(options).into_iter();
             rows.map(|row| format!("{}: {}", row.name, row.value)).collect::<Vec<_>>()
         };
-        let scaled = Negotiated { sack: true, wscale_snd_bits: 7, ..Negotiated::default() };
+        let scaled = Negotiated { sack: true, wscale_snd_bits: Some(7), ..Negotiated::default() };
         let tcp = SocketOptions {
             not_sent_low_water_bytes: Some(131_072),
             negotiated: Some(scaled),

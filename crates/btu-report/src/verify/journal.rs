@@ -178,8 +178,12 @@ fn impossible(sample: &CellSample, plan: &Plan) -> Option<String> {
 
 /// More bits to the user than the emulated line has: a line has no bucket and no first burst, nothing of a run is on
 /// it before the run begins, and of each packet at least 40 bytes are headers (RFC 791, RFC 9293) that are no goodput.
-/// An honest run stays below its line by these, so that the rate itself is the limit.
+/// An honest run stays below its line by these, so that the rate itself is the limit. One that was given up at its cap
+/// is none: what its queues held came after the time that it counts.
 fn beyond_its_line(sample: &CellSample, plan: &Plan) -> Option<String> {
+    if !sample.outcome.is_complete() {
+        return None;
+    }
     let (comm, case) = (sample.comm.as_ref()?, sample.cell.case);
     let mut lines: BTreeMap<Option<(Role, Direction)>, (Bytes, BitRate)> = BTreeMap::new();
     for one in &comm.connections {

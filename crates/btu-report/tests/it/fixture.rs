@@ -222,8 +222,8 @@ const NEGOTIATED: Negotiated = Negotiated {
     sack: true,
     timestamps: true,
     ecn: false,
-    wscale_snd_bits: 7,
-    wscale_rcv_bits: 10,
+    wscale_snd_bits: Some(7),
+    wscale_rcv_bits: Some(10),
 };
 
 fn end(role: btu_core::role::Role, cell: &Cell) -> EndSample {

@@ -10,6 +10,7 @@ use btu_engine::EngineError;
 use btu_engine::Party;
 use btu_engine::Place;
 use btu_engine::comm::Seat;
+use btu_engine::pingpong::LONGEST_WITH_A_PEER;
 use btu_engine::pingpong::Sessions;
 use btu_engine::pingpong::host::Host;
 use btu_engine::pingpong::host::Meeting;
@@ -106,7 +107,7 @@ impl Talk for Peer {
     }
 }
 
-/// The longest time between two words: a visit, or copies of memory in between.
-const SILENCE: Nanos = Nanos::from_secs(60);
+/// The longest time between two words: a visit beyond its limit, or copies of memory in between.
+const SILENCE: Nanos = LONGEST_WITH_A_PEER;
 /// Configurations that the search for chasms has open at once.
 const FACTORS: usize = 24;

@@ -86,9 +86,9 @@ pub(super) fn point(case: Case, emulated: bool) -> CapturePoint {
     if emulated && sends { CapturePoint::Test } else { CapturePoint::BlackBox }
 }
 
-/// Lets arrive what was still on its way when both ends were done.
-pub(super) fn let_arrive(round_trip: Nanos) {
-    thread::sleep(Duration::from(round_trip) + LAST_PACKETS);
+/// Lets arrive what was still on its way when both ends were done, and waited in the links for so long.
+pub(super) fn let_arrive(wait: Nanos) {
+    thread::sleep(Duration::from(wait) + LAST_PACKETS);
 }
 
 const LAST_PACKETS: Duration = Duration::from_millis(5);

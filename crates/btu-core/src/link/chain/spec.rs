@@ -56,6 +56,12 @@ impl ChainSpec {
             .reduce(|sum, delay| sum + delay)
     }
 
+    /// How long packets wait in all elements by intent, but for a few that may wait longer.
+    pub fn wait(&self) -> Nanos {
+        let waits = self.elements.iter().map(|element| element.wait());
+        waits.fold(Nanos::ZERO, Nanos::saturating_add)
+    }
+
     /// True with an element that delays packets by intent: lateness then has a bound.
     pub fn timed(&self) -> bool {
         self.elements.iter().any(|element| element.timed())

@@ -74,6 +74,13 @@ impl ElementSpec for HoldSpec {
         })
     }
 
+    fn wait(&self) -> Nanos {
+        match self.span {
+            Span::Followers(_) => SILENCE,
+            Span::Time(time) => time,
+        }
+    }
+
     fn timed(&self) -> bool {
         true
     }
@@ -141,4 +148,5 @@ fn parse(words: &mut Words<'_>) -> Result<Arc<dyn ElementSpec>, LinkError> {
     Ok(Arc::new(HoldSpec { selection, span, behind }))
 }
 
-const PATIENCE: Patience = Patience::Silence(Nanos::from_millis(200));
+const PATIENCE: Patience = Patience::Silence(SILENCE);
+const SILENCE: Nanos = Nanos::from_millis(200);

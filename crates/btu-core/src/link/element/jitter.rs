@@ -77,6 +77,10 @@ impl ElementSpec for JitterSpec {
         Ok(Box::new(InOrder::new(OrderedJitter { distribution, stream }, handles)))
     }
 
+    fn wait(&self) -> Nanos {
+        self.distribution.at(0.99)
+    }
+
     fn timed(&self) -> bool {
         true
     }

@@ -66,10 +66,11 @@ mod tests {
             sack: true,
             timestamps: true,
             ecn: false,
-            wscale_snd_bits: 7,
-            wscale_rcv_bits: 10,
+            wscale_snd_bits: Some(7),
+            wscale_rcv_bits: Some(10),
         };
-        let stripped = Negotiated { sack: false, wscale_snd_bits: 0, wscale_rcv_bits: 0, ..whole };
+        let stripped =
+            Negotiated { sack: false, wscale_snd_bits: None, wscale_rcv_bits: None, ..whole };
         let scaled = "7 bits of the peer's window, 10 bits of its own";
         let told = |runs| {
             let found: Vec<String> =
@@ -78,6 +79,10 @@ mod tests {
         };
         assert_eq!(told([Some(whole), Some(whole)]), ["yes", "yes", "no", scaled]);
         assert_eq!(told([Some(whole), None]), ["yes", "yes", "no", scaled]);
+        // Small windows are scaled by nothing, and that is no option that somebody took away.
+        let small = Negotiated { wscale_snd_bits: Some(0), wscale_rcv_bits: Some(0), ..whole };
+        let unscaled = "0 bits of the peer's window, 0 bits of its own";
+        assert_eq!(told([Some(small), None]), ["yes", "yes", "no", unscaled]);
         let both = told([Some(whole), Some(stripped)]);
         assert_eq!(both, ["no; yes", "yes", "no", &format!("{scaled}; no")]);
         assert!(handshakes(&journal([None, None])).is_empty());

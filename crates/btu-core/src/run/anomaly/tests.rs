@@ -308,7 +308,7 @@ fn a_busy_black_box_or_a_limited_emulator_makes_a_lower_bound() {
             receiver.ftp_session = Some(SessionUse { cpu_ns, elapsed_ns });
         })
     };
-    let part = "a lower bound: a session of the FTP server of active used 95 % > 90 % of a CPU";
+    let part = "the activity was held back, its slowdown is too high: a session of the FTP server of active used 95 % > 90 % of a CPU";
     assert_said(&serving(1900), "blackbox-limited", part);
     assert_eq!(said(&serving(1800), "blackbox-limited"), None);
     let late = after(|sample| {

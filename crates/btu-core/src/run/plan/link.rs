@@ -62,6 +62,12 @@ impl Plan {
             .any(|direction| !self.chain(case, *direction).is_empty())
     }
 
+    /// How long a packet may wait in the links of a case by intent, both ways, but for a few that may wait longer.
+    pub fn wait(&self, case: Case) -> Nanos {
+        let way = |direction| self.spec(case, direction).wait();
+        way(Direction::Send).saturating_add(way(Direction::Receive))
+    }
+
     /// A chain of the plan, whose texts are legal.
     pub(super) fn spec(&self, case: Case, direction: Direction) -> ChainSpec {
         ChainSpec::as_given(&self.chain(case, direction), &Reader::PLAN).unwrap_or_default()
@@ -128,7 +134,15 @@ impl Elements {
 
     /// True where all that they do is to hold every packet for the same time.
     pub fn is_constant(&self) -> bool {
-        self.up.iter().chain(&self.down).all(|text| text.starts_with("delay "))
+        *self == self.constant_ways()
+    }
+
+    /// Those of the directions in which all that they do is to hold every packet for the same time.
+    #[must_use]
+    pub fn constant_ways(&self) -> Self {
+        let kept = |way: &Vec<String>| way.iter().all(|text| text.starts_with("delay "));
+        let of = |way: &Vec<String>| if kept(way) { way.clone() } else { Vec::new() };
+        Self { up: of(&self.up), down: of(&self.down) }
     }
 
     /// The counter pattern that is all of a direction.

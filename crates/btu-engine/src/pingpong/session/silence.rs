@@ -11,6 +11,8 @@ pub(super) struct Silence {
     /// When the visit is over its limit; nothing is read before that.
     limit: Nanos,
     patience: Nanos,
+    /// How long beyond its limit it may go on at the most.
+    longest: Nanos,
     /// When something moved last, or the limit was reached.
     heard: Nanos,
     moved: Option<u64>,
@@ -18,8 +20,8 @@ pub(super) struct Silence {
 
 impl Silence {
     /// Of a visit that is over its limit at this moment.
-    pub(super) const fn after(limit: Nanos, patience: Nanos) -> Self {
-        Self { limit, patience, heard: limit, moved: None }
+    pub(super) const fn after(limit: Nanos, patience: Nanos, longest: Nanos) -> Self {
+        Self { limit, patience, longest, heard: limit, moved: None }
     }
 
     /// How long it may still be silent, or go on whatever moves.
@@ -42,12 +44,14 @@ impl Silence {
 
     /// A peer that moves a byte now and then keeps nobody for ever.
     fn end(&self) -> Nanos {
-        self.limit.saturating_add(self.patience.max(LONGEST))
+        self.limit.saturating_add(self.patience.max(self.longest))
     }
 }
 
-/// 64 MiB there and back at 2 Mbit/s.
-const LONGEST: Nanos = Nanos::from_secs(600);
+/// Of a visit within this host: 64 MiB there and back at 2 Mbit/s.
+pub(super) const LONGEST: Nanos = Nanos::from_secs(600);
+/// Of a visit with another host, whose agent ends the work of a conductor that says nothing for longer.
+pub const LONGEST_WITH_A_PEER: Nanos = Nanos::from_secs(60);
 
 #[cfg(test)]
 mod tests {
@@ -59,7 +63,7 @@ mod tests {
 
     /// Whether it is over at the end of each second from the third on, of which these counts are read.
     fn over(counts: &[Option<u64>]) -> Vec<bool> {
-        let mut silence = Silence::after(s(2), s(2));
+        let mut silence = Silence::after(s(2), s(2), LONGEST);
         (3..).zip(counts).map(|(at, count)| silence.is_over(s(at), || *count)).collect()
     }
 
@@ -72,7 +76,7 @@ mod tests {
 
     #[test]
     fn nothing_is_read_before_the_limit_and_nothing_goes_on_for_ever() {
-        let mut silence = Silence::after(s(2), s(2));
+        let mut silence = Silence::after(s(2), s(2), LONGEST);
         assert!(!silence.is_over(s(1), || unreachable!("the visit has its time")));
         assert_eq!(silence.left(s(1)), s(3));
         let mut count = 0;

@@ -41,7 +41,7 @@ pub(super) fn run(
     let counters = Counters::read(&runner.testbed, &boxes);
     let recording = runner.testbed.record(&boxes, path, MOST_PACKETS);
     let sample = runner.observed(run, emulated, started_at)?;
-    second::let_arrive(runner.plan.link.delay.round_trip());
+    second::let_arrive(runner.plan.wait(run.cell.case));
     let captures = recording.and_then(btu_testbed::local::Recording::finish);
     let file = captures.map_err(anyhow::Error::new).and_then(|captures| {
         let seen_at = second::point(run.cell.case, emulated);

@@ -99,7 +99,7 @@ impl RemoteRunner {
         Some(delayed.outcome)
     }
 
-    /// A run over the link of the dropping case.
+    /// A run over the link of the dropping case. What acts on the way back is known by the emulator's counters alone.
     fn try_drops(
         &mut self,
         role: Role,
@@ -109,8 +109,13 @@ impl RemoteRunner {
         let dropped = self.trial(role, Some(drops))?;
         if drops.pattern(Direction::Send).is_some() {
             count_drops(&dropped, record);
-        } else {
-            record.not_foretold.push(format!("DR: {drops}"));
+        } else if !drops.up.is_empty() {
+            record.not_foretold.push(format!("DR up: {}", drops.up.join(", ")));
+        }
+        if !drops.down.is_empty() {
+            record.not_foretold.push(format!("DR down: {}", drops.down.join(", ")));
+        }
+        if record.not_foretold.iter().any(|told| told.starts_with("DR")) {
             record.mismatches.extend(lost_unasked(&dropped));
         }
         Some(dropped.outcome)

@@ -27,7 +27,7 @@ impl RemoteRunner {
         let sample = self.cell(&order.run);
         self.recording = false;
         let sample = sample?;
-        second::let_arrive(self.plan.link.delay.round_trip());
+        second::let_arrive(self.plan.wait(case));
         let emulated = self.link(case).is_some();
         let seen_at = second::point(case, emulated);
         let path = CaptureFile::path_of(&order.run.cell);

@@ -23,10 +23,14 @@ pub(super) const RULE: Rule = Rule {
 
 pub(super) fn judge(run: &CountedRun<'_>) -> Option<String> {
     let connections = run.sample.comm.iter().flat_map(|comm| &comm.connections);
-    let serving = connections.clone().find_map(serving);
-    let causes = connections.filter_map(busy).chain(serving).chain(beside_threads(run));
-    let causes: Vec<String> = causes.collect();
-    (!causes.is_empty()).then(|| format!("a lower bound: {}", causes.join("; ")))
+    let of_activity = connections.clone().find_map(serving).into_iter().collect();
+    let of_comm = connections.filter_map(busy).chain(beside_threads(run)).collect();
+    let told = |figure: &str, causes: Vec<String>| {
+        (!causes.is_empty()).then(|| format!("{figure}: {}", causes.join("; ")))
+    };
+    let held_back = told("the activity was held back, its slowdown is too high", of_activity);
+    let told = [told("a lower bound", of_comm), held_back].into_iter().flatten();
+    told.reduce(|one, other| format!("{one}; {other}"))
 }
 
 /// What else than its data threads kept a black box from more.

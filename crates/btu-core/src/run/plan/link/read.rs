@@ -31,7 +31,7 @@ impl Reader<'_> {
         let none = Elements::default();
         let rate = match &raw.rate {
             None => none.clone(),
-            Some(given) => self.rate(given, &Key { name: "link.rate", line: &none })?,
+            Some(given) => self.rate(given, &Key { name: RATE, line: &none })?,
         };
         let delay = Key { name: "link.delay", line: &rate };
         let drop = Key { name: "link.drop", line: &rate };
@@ -148,24 +148,28 @@ impl Reader<'_> {
             let spec = ChainSpec::as_given(&[text.get_ref()], &OfElements::PLAN);
             let spec = spec.map_err(|cause| self.illegal(key, text, &cause.to_string()))?;
             let lines = line.iter().chain(&all).any(|other| is_line(other));
+            if key != RATE && is_line(text.get_ref()) && is_shared(text.get_ref()) {
+                let rule = "a shared line is that of all cells and both ways: write rate = \"rate ... shared NAME\"";
+                return Err(self.illegal(key, text, rule));
+            }
             if lines && is_line(text.get_ref()) {
                 let rule = "a direction has one line: give one of them";
                 return Err(self.illegal(key, text, rule));
             }
-            delay = delay.saturating_add(spec.constant_delay().unwrap_or(Nanos::ZERO));
+            delay = delay.saturating_add(spec.wait());
             self.is_short(key, text, delay)?;
             all.extend(spec.texts());
         }
         Ok(ChainSpec::in_order(all))
     }
 
-    /// The delays of a direction up to this element are within the bound of a plan's delay.
+    /// What packets wait in the elements of a direction up to this one is within the bound of a plan's delay.
     fn is_short(&self, key: &str, text: &Spanned<String>, sum: Nanos) -> Result<(), PlanError> {
         let most = *self.purpose.widened(&bounds::DELAY).end();
         if sum <= most {
             return Ok(());
         }
-        let cause = format!("the delays of a direction make {sum} together; {most} is the most");
+        let cause = format!("packets of a direction may wait {sum} in all; {most} is the most");
         Err(self.illegal(key, text, &cause))
     }
 }
@@ -173,6 +177,12 @@ impl Reader<'_> {
 /// The text with its place.
 fn of(given: &Spanned<RawElements>, text: &str) -> Spanned<String> {
     Spanned::new(given.span(), text.to_owned())
+}
+
+const RATE: &str = "link.rate";
+
+fn is_shared(line: &str) -> bool {
+    line.split_whitespace().any(|word| word == "shared")
 }
 
 /// True of what begins as an element does, and of no time or pattern.

@@ -112,18 +112,6 @@ fn an_error_of_an_element_names_its_place_and_the_legal_texts() {
             "night.toml:2:9: link.delay = \"5\": \"5\" has no unit; write ns, us, ms, s, min or h",
         ),
         (
-            "[link]\ndelay = { down = [\"delay 1500ms\", \"delay 501ms\"] }",
-            "night.toml:2:35: link.delay.down = \"delay 501ms\": the delays of a direction make 2001ms together; 2s is the most",
-        ),
-        (
-            "[link]\nrate = { up = [\"delay 5ms\"] }",
-            "night.toml:2:16: link.rate.up = \"delay 5ms\": write \"rate 10Mbit/s queue 100ms\"",
-        ),
-        (
-            "[link]\nrate = \"rate 5Mbit/s\"\ndrop = { up = [\"rate 1Mbit/s\"] }",
-            "night.toml:3:16: link.drop.up = \"rate 1Mbit/s\": a direction has one line: give one of them",
-        ),
-        (
             "[link]\ndrop = { up = [], down = [] }",
             "night.toml: link.drop is missing; list at least one element, up or down",
         ),
@@ -140,9 +128,48 @@ fn an_error_of_an_element_names_its_place_and_the_legal_texts() {
             "night.toml:2:15: up: invalid type: string \"drop 1%\", expected a list [...]",
         ),
     ];
-    let found = errors.map(|(text, beginning)| (own(text).unwrap_err(), beginning));
-    let others: Vec<_> =
-        found.iter().filter(|(error, wanted)| !error.starts_with(wanted)).collect();
+    refused(&errors);
+}
+
+#[test]
+fn what_a_direction_may_have_is_bounded() {
+    let errors = [
+        (
+            "[link]\ndelay = { down = [\"delay 1500ms\", \"delay 501ms\"] }",
+            "night.toml:2:35: link.delay.down = \"delay 501ms\": packets of a direction may wait 2001ms in all; 2s is the most",
+        ),
+        (
+            "[link]\ndelay = \"hold 1@1/1 1h\"",
+            "night.toml:2:9: link.delay = \"hold 1@1/1 1h\": packets of a direction may wait 3600s in all; 2s is the most",
+        ),
+        (
+            "[link]\ndelay = { up = [\"jitter exp(500ms)\"] }",
+            "night.toml:2:17: link.delay.up = \"jitter exp(500ms)\": packets of a direction may wait 2302585",
+        ),
+        (
+            "[link]\nrate = { up = [\"rate 1Mbit/s shared a\"], down = [\"rate 1Mbit/s shared b\"] }",
+            "night.toml:2:16: link.rate.up = \"rate 1Mbit/s shared a\": a shared line is that of all cells and both ways",
+        ),
+        (
+            "[link]\ndrop = \"rate 1Mbit/s shared a\"",
+            "night.toml:2:8: link.drop = \"rate 1Mbit/s shared a\": a shared line is that of all cells and both ways",
+        ),
+        (
+            "[link]\nrate = { up = [\"delay 5ms\"] }",
+            "night.toml:2:16: link.rate.up = \"delay 5ms\": write \"rate 10Mbit/s queue 100ms\"",
+        ),
+        (
+            "[link]\nrate = \"rate 5Mbit/s\"\ndrop = { up = [\"rate 1Mbit/s\"] }",
+            "night.toml:3:16: link.drop.up = \"rate 1Mbit/s\": a direction has one line: give one of them",
+        ),
+    ];
+    refused(&errors);
+}
+
+/// Each text is refused with a message that begins so.
+fn refused(errors: &[(&str, &str)]) {
+    let found = errors.iter().map(|(text, beginning)| (own(text).unwrap_err(), beginning));
+    let others: Vec<_> = found.filter(|(error, wanted)| !error.starts_with(*wanted)).collect();
     assert!(others.is_empty(), "{others:#?}");
 }
 
