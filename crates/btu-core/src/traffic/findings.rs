@@ -53,10 +53,11 @@ pub struct InPass<T> {
 pub struct FrameFinding {
     /// The frame, its checksum included.
     pub frame_bytes: u32,
-    /// The highest load without loss, frames per second, of a search for several goals that of the first one; `None` where
-    /// every load lost some.
+    /// The highest load without loss, frames per second, of a search for several goals that which meets the first one in
+    /// most of its trials; `None` where every load lost some, or none was decided.
     pub throughput_fps: Option<f64>,
-    /// The lowest load above it that lost some; `None` where none did.
+    /// The lowest load above it that lost some, of a search for several goals that which misses the first one in most of its
+    /// trials; `None` where none did.
     pub lossy_fps: Option<f64>,
     /// What was found for each goal, where several were searched for at once.
     pub goals: Vec<GoalFinding>,
@@ -81,9 +82,9 @@ pub struct FrameFinding {
 pub struct GoalFinding {
     /// The share of loss that it allows.
     pub loss: f64,
-    /// The highest load that meets it, frames per second; `None` where none does.
+    /// The highest load that meets it in most of its trials, frames per second; `None` where none is known to.
     pub lower_fps: Option<f64>,
-    /// The lowest load above that does not; `None` where none was found.
+    /// The lowest load above that does not; `None` where none is known.
     pub upper_fps: Option<f64>,
 }
 

@@ -77,6 +77,17 @@ impl MultipleLossRatioSearch {
         self.goals.iter().find_map(|goal| self.load_for(goal)).map(|load| (load, self.trial_time))
     }
 
+    /// Doubles the upper end for as long as a goal is met there: a first guess may be too low, and one trial that lost
+    /// something does not make it right.
+    pub fn raise_end(&mut self) {
+        let met = self.bounds().iter().filter_map(|bounds| bounds.lower).max();
+        let mut most = self.range.1.bit_per_second().max(1);
+        while met.is_some_and(|met| met.bit_per_second() >= most) && most < u64::MAX {
+            most = most.saturating_mul(2);
+        }
+        self.range.1 = BitRate::new(most);
+    }
+
     /// The outcome of a trial.
     pub fn record(&mut self, trial: Trial) {
         self.trials.push(trial);
@@ -274,6 +285,22 @@ mod tests {
         run(&mut search, &mut path);
         let lower = float(search.bounds()[0].lower.unwrap());
         assert!((lower / mu - 1.0).abs() < 0.006, "{lower}");
+    }
+
+    /// Of three trials two decide, for the goal of no loss as for that of half a percent.
+    #[test]
+    fn the_end_is_raised_where_most_trials_of_it_meet_a_goal() {
+        let raised = |losses: &[f64]| {
+            let goals = vec![goal(0.0, 0.5, 3), goal(0.005, 0.5, 3)];
+            let mut search = MultipleLossRatioSearch::new(goals, RANGE, Nanos::from_secs(1), 100);
+            for loss in losses {
+                search.record(Trial { load: RANGE.1, time: Nanos::from_secs(1), loss: *loss });
+            }
+            search.raise_end();
+            search.range.1.bit_per_second() / RANGE.1.bit_per_second()
+        };
+        assert_eq!([raised(&[0.0, 0.5, 0.0]), raised(&[0.001, 0.001])], [2, 2]);
+        assert_eq!([raised(&[]), raised(&[0.0, 0.5]), raised(&[0.5, 0.0, 0.5])], [1, 1, 1]);
     }
 
     #[test]

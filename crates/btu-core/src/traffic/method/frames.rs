@@ -92,25 +92,13 @@ impl<'a> SoFar<'a> {
         self.search(frame).map(|search| search.bounds()[0])
     }
 
-    /// Where a search looks, with the trials that it has.
-    pub(super) fn range(&self, frame: Frame, ceiling: f64) -> (BitRate, BitRate) {
-        let trials: Vec<(BitRate, f64)> = self
-            .sized(Group::Throughput, frame)
-            .map(|made| (load(made.cell.x), lost(made.run)))
-            .collect();
-        (load(ceiling * 0.01), top(load(ceiling * 1.5), &trials))
-    }
-
     fn search(&self, frame: Frame) -> Option<MultipleLossRatioSearch> {
-        let ceiling = self.ceiling(frame)?;
         let trial =
             |made: &Made<'_>| Trial { load: load(made.cell.x), time: TRIAL, loss: lost(made.run) };
-        let trials: Vec<Trial> = self.sized(Group::Throughput, frame).map(trial).collect();
-        let range = self.range(frame, ceiling);
+        let range = range(self.ceiling(frame)?);
         let mut search = search::rfc2544(range, TRIAL, self.course.width, MOST_TRIALS);
-        for trial in trials {
-            search.record(trial);
-        }
+        self.sized(Group::Throughput, frame).map(trial).for_each(|trial| search.record(trial));
+        search.raise_end();
         Some(search)
     }
 }
@@ -122,18 +110,9 @@ fn filled(made: &Made<'_>) -> f64 {
     rates.unwrap_or_else(|| made.totals.carried_at_all().unwrap_or(0.0))
 }
 
-/// The upper end of a search: the first guess, doubled for as long as all of it comes.
-fn top(guess: BitRate, trials: &[(BitRate, f64)]) -> BitRate {
-    let loads = |is_lossy: bool| {
-        trials.iter().filter(move |(_, loss)| (*loss > 0.0) == is_lossy).map(|(load, _)| *load)
-    };
-    let lossy = loads(true).min();
-    let most = loads(false).filter(|load| lossy.is_none_or(|lossy| *load < lossy)).max();
-    let mut top = guess.bit_per_second().max(1);
-    while most.is_some_and(|most| most.bit_per_second() >= top) {
-        top = top.saturating_mul(2);
-    }
-    BitRate::new(top)
+/// Where a search looks at first, from what came of frames as fast as they go.
+pub(super) fn range(ceiling: f64) -> (BitRate, BitRate) {
+    (load(ceiling * 0.01), load(ceiling * 1.5))
 }
 
 /// The next step to the throughput of a frame size (RFC 2544, 26.1): frames as fast as they go, loads a

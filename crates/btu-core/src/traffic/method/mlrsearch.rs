@@ -72,9 +72,10 @@ fn of_size(seen: &SoFar<'_>, frame: Frame) -> Option<Cell> {
     let guess = |share: f64| at(super::frames::load(ceiling * share));
     let decides = seen.course.repeats / 2 + 1;
     seen.until(guess(1.1), decides).or_else(|| seen.until(guess(0.9), decides)).or_else(|| {
-        let range = seen.range(frame, ceiling);
         let trials = seen.sized(Group::Throughput, frame).map(|made| (made.cell.x, made.run));
-        search(seen.course, range, trials).next_trial().map(|(load, _)| at(load))
+        let mut search = search(seen.course, super::frames::range(ceiling), trials);
+        search.raise_end();
+        search.next_trial().map(|(load, _)| at(load))
     })
 }
 

@@ -111,6 +111,28 @@ fn a_search_that_begins_too_low_ends_at_the_rate_of_the_line() {
     }
 }
 
+/// One trial of the first upper end loses something: the others have it raised all the same.
+#[test]
+fn a_search_by_majority_that_begins_too_low_is_not_held_up_by_one_trial() {
+    let course = Course { frames: vec![512], ..method::find("mlrsearch").unwrap().standard() };
+    let plan = Plan { course: Some(course), ..Plan::new(Study::Method, Vec::new(), 1) };
+    let ceiling = 0.1 * LINE;
+    let mut is_disturbed = false;
+    let journal = journal_of(plan, &mut |next| {
+        let is_end = next.cell.group == Group::Throughput && next.cell.x >= 1.2 * ceiling;
+        let disturbs = is_end && !is_disturbed;
+        is_disturbed |= is_end;
+        let is_low = disturbs || next.cell.group == Group::Ceiling;
+        run(next, if is_low { ceiling } else { LINE })
+    });
+    assert!(is_disturbed);
+    let found = Findings::of(&journal).frames.remove(0);
+    for (goal, rate) in found.goals.iter().zip([LINE, LINE / 0.995]) {
+        close(found.wire_bit_s(goal.lower_fps.unwrap()), rate, 0.0051);
+        close(found.wire_bit_s(goal.upper_fps.unwrap()), rate, 0.0051);
+    }
+}
+
 /// What left while a burst came is not known where no load came whole: neither is the buffer.
 #[test]
 fn without_a_throughput_there_is_no_buffer() {
