@@ -72,11 +72,15 @@ fn card(analysis: &Analysis) -> Vec<Figure> {
     figures
 }
 
-/// The highest load without loss.
+/// The highest load without loss: in its trial, or in most of them.
 fn without_loss(findings: &Findings) -> Option<Figure> {
     let largest = findings.frames.last()?;
     let rate = largest.wire_bit_s(largest.throughput_fps?);
-    let meaning = "the highest load of the largest frame without loss, on the wire";
+    let meaning = if largest.goals.is_empty() {
+        "the highest load of the largest frame without loss, on the wire"
+    } else {
+        "the highest load of the largest frame without loss in most of its trials, on the wire"
+    };
     let unit = unit_of(rate);
     Some(plain("Throughput", value_in(unit, rate), unit.1, meaning))
 }
@@ -289,4 +293,26 @@ fn facts(seen: &Seen<'_>) -> Vec<Pair> {
     }
     facts.extend(journal.hosts.note.iter().map(|note| Pair::new("Note", note)));
     facts
+}
+
+#[cfg(test)]
+mod tests {
+    use btu_core::traffic::findings::FrameFinding;
+    use btu_core::traffic::findings::GoalFinding;
+
+    use super::*;
+
+    /// A load of which one trial lost something is no load without loss.
+    #[test]
+    fn a_throughput_by_majority_is_told_as_that() {
+        let goal = GoalFinding { loss: 0.0, lower_fps: Some(1.0), upper_fps: None };
+        let meaning = |goals| {
+            let found =
+                FrameFinding { throughput_fps: Some(1.0), goals, ..FrameFinding::default() };
+            without_loss(&Findings { frames: vec![found], ..Findings::default() }).unwrap().meaning
+        };
+        let told = "the highest load of the largest frame without loss";
+        assert_eq!(meaning(Vec::new()), format!("{told}, on the wire"));
+        assert_eq!(meaning(vec![goal]), format!("{told} in most of its trials, on the wire"));
+    }
 }

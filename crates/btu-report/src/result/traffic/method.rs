@@ -15,6 +15,7 @@ use btu_core::units::Bytes;
 use serde::Deserialize;
 use serde::Serialize;
 
+use super::reasons;
 use crate::traffic::path_mtu::how_found;
 
 /// What standard methods found.
@@ -43,12 +44,23 @@ pub struct MethodResult {
 pub struct FrameResult {
     /// The Ethernet frame, its checksum included.
     pub frame_bytes: u32,
-    /// The highest load without loss, frames per second; null where every load lost some.
+    /// The highest load without loss, frames per second; null where every load lost some. Where there are `goals`, the
+    /// highest that met the first of them, that of no loss, in most of its trials.
     pub throughput_frames_s: Option<f64>,
+    /// Why it is null.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub throughput_frames_s_reason: Option<String>,
     /// The same on the wire, preamble and gap included, bit/s.
     pub throughput_wire_bit_s: Option<f64>,
-    /// The lowest load above it that lost some, frames per second; null where none did.
+    /// Why it is null.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub throughput_wire_bit_s_reason: Option<String>,
+    /// The lowest load above it that lost some, frames per second; null where none did. Where there are `goals`, the
+    /// lowest that missed the first of them in most of its trials.
     pub lossy_frames_s: Option<f64>,
+    /// Why it is null.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub lossy_frames_s_reason: Option<String>,
     /// What was found for each goal of loss; empty where one alone was searched for, that of no loss.
     #[serde(default)]
     pub goals: Vec<GoalResult>,
@@ -76,10 +88,19 @@ pub struct GoalResult {
     pub lost_share: f64,
     /// The highest load most of whose trials meet it, frames per second; null where there is none.
     pub met_frames_s: Option<f64>,
+    /// Why it is null.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub met_frames_s_reason: Option<String>,
     /// The same on the wire, preamble and gap included, bit/s.
     pub met_wire_bit_s: Option<f64>,
+    /// Why it is null.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub met_wire_bit_s_reason: Option<String>,
     /// The lowest load that does not, frames per second; null where there is none.
     pub missed_frames_s: Option<f64>,
+    /// Why it is null.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub missed_frames_s_reason: Option<String>,
 }
 
 /// The loss of one load.
@@ -249,11 +270,15 @@ pub(super) fn method(plan: &Plan, findings: &Findings) -> Option<MethodResult> {
 }
 
 fn frame(found: &FrameFinding) -> FrameResult {
+    let (no_lower, no_upper) = reasons::of_frame(found);
     FrameResult {
         frame_bytes: found.frame_bytes,
         throughput_frames_s: found.throughput_fps,
+        throughput_frames_s_reason: no_lower.clone(),
         throughput_wire_bit_s: found.throughput_fps.map(|fps| found.wire_bit_s(fps)),
+        throughput_wire_bit_s_reason: no_lower,
         lossy_frames_s: found.lossy_fps,
+        lossy_frames_s_reason: no_upper,
         goals: found.goals.iter().map(|one| goal(found, one)).collect(),
         trials: count(found.trials),
         trial_s: found.trial_s,
@@ -270,11 +295,15 @@ fn frame(found: &FrameFinding) -> FrameResult {
 }
 
 fn goal(of: &FrameFinding, found: &GoalFinding) -> GoalResult {
+    let (no_lower, no_upper) = reasons::of_goal(found);
     GoalResult {
         lost_share: found.loss,
         met_frames_s: found.lower_fps,
+        met_frames_s_reason: no_lower.clone(),
         met_wire_bit_s: found.lower_fps.map(|fps| of.wire_bit_s(fps)),
+        met_wire_bit_s_reason: no_lower,
         missed_frames_s: found.upper_fps,
+        missed_frames_s_reason: no_upper,
     }
 }
 
@@ -373,5 +402,35 @@ mod tests {
         let told = frame(&found);
         assert_eq!((told.latency_p99_s, told.latency_bound_s), (latency_p99_s, latency_bound_s));
         assert_eq!(told.latency_p50_s, None, "below the bound");
+    }
+
+    /// Where one trial of many lost something, no load has missed the goal, and that no load lost any frame is not so; of
+    /// a search that was cut short neither is known.
+    #[test]
+    fn a_bound_by_majority_that_is_missing_has_a_reason_of_its_own() {
+        let told = |throughput_fps: Option<f64>, lossy_fps, by_majority: bool| {
+            let goal = GoalFinding { loss: 0.0, lower_fps: throughput_fps, upper_fps: lossy_fps };
+            let goals = if by_majority { vec![goal] } else { Vec::new() };
+            let found =
+                FrameFinding { throughput_fps, lossy_fps, goals, ..FrameFinding::default() };
+            let mut told = frame(&found);
+            let wire = told.throughput_wire_bit_s_reason.take();
+            assert_eq!(wire, told.throughput_frames_s_reason);
+            for goal in &told.goals {
+                assert_eq!(goal.met_frames_s_reason, told.throughput_frames_s_reason);
+                assert_eq!(goal.met_wire_bit_s_reason, told.throughput_frames_s_reason);
+                assert_eq!(goal.missed_frames_s_reason, told.lossy_frames_s_reason);
+            }
+            let reasons = [told.throughput_frames_s_reason, told.lossy_frames_s_reason];
+            reasons.map(Option::unwrap_or_default)
+        };
+        let all = "every load that was decided meets the goal";
+        let none = "no load below the lowest that misses the goal was decided to meet it";
+        assert_eq!(told(None, None, true), ["no load was decided"; 2]);
+        assert_eq!(told(Some(1.0), None, true), ["", all]);
+        assert_eq!(told(None, Some(1.0), true), [none, ""]);
+        assert_eq!(told(Some(1.0), Some(2.0), true), ["", ""]);
+        assert_eq!(told(Some(1.0), None, false), ["", "no load lost any frame"]);
+        assert_eq!(told(None, Some(1.0), false), ["no load without loss was found", ""]);
     }
 }

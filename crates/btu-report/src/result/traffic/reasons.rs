@@ -1,5 +1,8 @@
 //! Why figures of a traffic result are null.
 
+use btu_core::traffic::findings::FrameFinding;
+use btu_core::traffic::findings::GoalFinding;
+
 use super::super::silence::Reasons;
 
 const FEW_PASSES: &str = "an interval needs three passes in which all of it could be run";
@@ -26,7 +29,6 @@ const NO_RUN: &str =
 const NO_STAMPS: &str = "the samples of the search do not say when its datagrams were sent";
 const NO_LATENCY: &str = "the method measures no latency, no load without loss was found, or two clocks hide it \
                           (latency_bound_s)";
-const NO_GOAL: &str = "no load meets the goal";
 const NO_LOAD: &str = "no load without loss was found";
 const FEW_KNOWN: &str = "an interval needs three passes in which the figure is known";
 const NO_SOCKET: &str = "no kernel keeps an account of datagrams, of QUIC or of a conversation";
@@ -37,7 +39,35 @@ const NO_ASKER: &str = "flows share threads, and what answers on another host is
 const NO_CPU: &str =
     "nothing was delivered, or by a conversation with another host, whose CPU time is not told";
 
-/// Why each key may be null.
+/// Why a frame size has no throughput, and why no load above it: by each trial alone, or by the majority of a load's.
+pub(super) fn of_frame(found: &FrameFinding) -> (Option<String>, Option<String>) {
+    match found.goals.first() {
+        Some(goal) => of_goal(goal),
+        None => (
+            unless(found.throughput_fps, NO_LOAD),
+            unless(found.lossy_fps, "no load lost any frame"),
+        ),
+    }
+}
+
+/// Why a goal has no load that meets it, and why none that misses it. A search that was cut short may have neither.
+pub(super) fn of_goal(found: &GoalFinding) -> (Option<String>, Option<String>) {
+    let (no_lower, no_upper) = match (found.lower_fps, found.upper_fps) {
+        (None, None) => (UNDECIDED, UNDECIDED),
+        _ => (NONE_MEETS, ALL_MEET),
+    };
+    (unless(found.lower_fps, no_lower), unless(found.upper_fps, no_upper))
+}
+
+fn unless(value: Option<f64>, reason: &str) -> Option<String> {
+    value.is_none().then(|| reason.to_owned())
+}
+
+const UNDECIDED: &str = "no load was decided";
+const NONE_MEETS: &str = "no load below the lowest that misses the goal was decided to meet it";
+const ALL_MEET: &str = "every load that was decided meets the goal";
+
+/// Why each key may be null, where the document does not say so by itself.
 pub(super) const REASONS: &Reasons = &[
     ("tool_version", "the journal does not name the program"),
     ("started_at", "the journal has no beginning"),
@@ -126,12 +156,6 @@ pub(super) const REASONS: &Reasons = &[
     ("host_limited", NOT_PACED),
     ("pacing_p99_us", NO_GAPS),
     ("pacing_max_us", NO_GAPS),
-    ("throughput_frames_s", NO_LOAD),
-    ("throughput_wire_bit_s", NO_LOAD),
-    ("lossy_frames_s", "no load lost any frame"),
-    ("met_frames_s", NO_GOAL),
-    ("met_wire_bit_s", NO_GOAL),
-    ("missed_frames_s", "every load meets the goal"),
     ("latency_p50_s", NO_LATENCY),
     ("latency_p99_s", NO_LATENCY),
     (

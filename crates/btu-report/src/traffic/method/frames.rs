@@ -75,12 +75,16 @@ fn goals(found: &[FrameFinding]) -> Block {
             fps.map_or_else(|| none.to_owned(), |fps| number::fixed(fps, 0))
         };
         let wire = goal.lower_fps.map(|fps| rate(one.wire_bit_s(fps)));
+        // A search that was cut short.
+        let is_undecided = goal.lower_fps.or(goal.upper_fps).is_none();
+        let [none_meets, none_misses] =
+            if is_undecided { ["undecided"; 2] } else { [number::NONE, "none"] };
         vec![
             format!("{} B", one.frame_bytes),
             format!("{:.1} %", goal.loss * 100.0),
-            fps(goal.lower_fps, number::NONE),
+            fps(goal.lower_fps, none_meets),
             wire.unwrap_or_else(|| number::NONE.to_owned()),
-            fps(goal.upper_fps, "none"),
+            fps(goal.upper_fps, none_misses),
             format!("{} of {}", one.trials, span(Some(one.trial_s))),
         ]
     };
@@ -167,7 +171,11 @@ mod tests {
         let goal = |loss, lower_fps, upper_fps| GoalFinding { loss, lower_fps, upper_fps };
         let found = FrameFinding {
             frame_bytes: 512,
-            goals: vec![goal(0.0, None, Some(2000.0)), goal(0.005, Some(1990.0), None)],
+            goals: vec![
+                goal(0.0, None, Some(2000.0)),
+                goal(0.005, Some(1990.0), None),
+                goal(0.01, None, None),
+            ],
             ..FrameFinding::default()
         };
         let blocks = compose(&[found]);
@@ -177,5 +185,6 @@ mod tests {
         assert_eq!(row(0), ["0.0 %", number::NONE, number::NONE, "2000"]);
         assert_eq!(row(1)[..2], ["0.5 %", "1990"]);
         assert_eq!(row(1)[3], "none");
+        assert_eq!(row(2), ["1.0 %", "undecided", number::NONE, "undecided"]);
     }
 }
