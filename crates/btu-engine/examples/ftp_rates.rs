@@ -105,7 +105,7 @@ fn whole_by_us(server: SocketAddr) -> Outcome<()> {
 fn whole_by_curl(server: SocketAddr) -> Outcome<()> {
     let address = format!("ftp://{server}//random/{WHOLE}");
     let mut all = Vec::new();
-    for _ in 0..ROUNDS {
+    for round in 0..WARM_UP + ROUNDS {
         let words = ["--silent", "--fail", "--output", "/dev/null", "--write-out"];
         let mut curl = Command::new("curl");
         curl.args(words).args(["%{size_download} %{time_total}", &address]);
@@ -120,7 +120,9 @@ fn whole_by_curl(server: SocketAddr) -> Outcome<()> {
         if bytes != WHOLE.to_string() {
             return Err(format!("curl got {bytes} bytes of {WHOLE}").into());
         }
-        all.push(seconds.parse()?);
+        if round >= WARM_UP {
+            all.push(seconds.parse()?);
+        }
     }
     say(&Measured { who: "curl", way: "get", bytes: WHOLE, seconds: median(all) })
 }

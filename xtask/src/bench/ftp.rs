@@ -24,6 +24,11 @@ pub(super) const BENCH: Bench = Bench {
 
 /// Warm files of 1 MiB, our server's rate over that of vsftpd.
 const SERVER: Target = Target::AtLeast(0.5);
+/// A large file with its login, our client's time over that of curl: what blocks of either differ is in the interval.
+const CLIENT: Target = Target::AtMost(1.0);
+/// No spread explains a middle block of so many times curl's: beside vsftpd blocks on a busy machine differed by about twice
+/// (0.63 to 1.39).
+const CLIENT_FAR: f64 = 2.0;
 /// A small file in a session that is there.
 const SMALL_SECONDS: f64 = 0.010;
 
@@ -85,7 +90,7 @@ fn judged(blocks: &[Vec<Measured>], seed: u64) -> Result<Vec<Row>> {
         rows.extend(beside_vsftpd(way, &ours, &theirs, seed));
     }
     let [ours, theirs] = ["client", "curl"].map(|who| seconds(blocks, who, "get"));
-    rows.extend(beside_curl(&ours, &theirs));
+    rows.extend(beside_curl(&ours, &theirs, seed));
     for way in ["get", "put"] {
         rows.push(small(way, &seconds(blocks, "small", way)).context("--blocks 0: no files")?);
     }
@@ -110,18 +115,22 @@ fn beside_vsftpd(way: &str, ours: &[f64], theirs: &[f64], seed: u64) -> Option<R
     })
 }
 
-/// Our middle block takes no longer than the slowest of curl, or curl's middle one no less than our fastest: a difference
-/// that neither shows by itself. `None` without curl.
-fn beside_curl(ours: &[f64], theirs: &[f64]) -> Option<Row> {
+/// Block by block, since what the machine does meanwhile hits both. Few blocks have wide intervals, of which one slow block of
+/// curl is a part: it is no excuse for a middle block that is far slower. `None` without curl.
+fn beside_curl(ours: &[f64], theirs: &[f64], seed: u64) -> Option<Row> {
+    let ratios: Vec<f64> = ours.iter().zip(theirs).map(|(own, other)| own / other).collect();
+    let interval = Interval::of(&ratios, seed)?;
     let (own, other) = (median(ours)?, median(theirs)?);
-    let slowest = theirs.iter().copied().fold(f64::MIN, f64::max);
-    let fastest = ours.iter().copied().fold(f64::MAX, f64::min);
-    let is_within = own <= slowest || other >= fastest;
+    let is_far = interval.median > CLIENT_FAR;
     Some(Row {
-        what: "get 11 MB with login, our client and curl, ms".to_owned(),
-        found: format!("{:.1} and {:.1}", own * 1e3, other * 1e3),
-        must: format!("<= {:.1}, or >= {:.1}", slowest * 1e3, fastest * 1e3),
-        shown: if is_within { Shown::Met } else { Shown::Missed },
+        what: format!(
+            "get 11 MB with login, time of our client/curl [95 %], {:.1} and {:.1} ms",
+            own * 1e3,
+            other * 1e3
+        ),
+        found: interval.to_string(),
+        must: format!("{CLIENT}, the middle one <= {CLIENT_FAR:.2}"),
+        shown: if is_far { Shown::Missed } else { interval.against(CLIENT) },
     })
 }
 
@@ -143,12 +152,24 @@ mod tests {
     fn each_bound_can_be_missed() {
         let server = |own: f64| beside_vsftpd("get", &[own; 5], &[1.0; 5], 1).unwrap().shown;
         assert_eq!([server(1.9), server(2.1)], [Shown::Met, Shown::Missed]);
-        let client = |own: [f64; 3]| beside_curl(&own, &[1.0, 1.1, 1.2]).unwrap().shown;
-        assert_eq!(client([1.1, 1.15, 1.3]), Shown::Met);
-        assert_eq!(client([1.0, 1.3, 1.3]), Shown::Met);
+        let client = |own: [f64; 3]| beside_curl(&own, &[1.0, 1.1, 1.2], 1).unwrap().shown;
+        assert_eq!(client([0.9, 1.1, 1.15]), Shown::Met);
+        assert_eq!(client([0.9, 1.3, 1.3]), Shown::Not);
+        assert_eq!(client([1.1, 1.15, 1.3]), Shown::Missed);
         assert_eq!(client([1.3, 1.3, 1.3]), Shown::Missed);
         assert_eq!(small("get", &[0.009]).unwrap().shown, Shown::Met);
         assert_eq!(small("get", &[0.040]).unwrap().shown, Shown::Missed);
+    }
+
+    /// However few blocks there are.
+    #[test]
+    fn one_slow_block_of_curl_excuses_no_client_that_is_four_times_slower() {
+        for blocks in 3..12 {
+            let mut curl = vec![1.0; blocks];
+            curl[1] = 20.0;
+            let shown = |own: f64| beside_curl(&vec![own; blocks], &curl, 1).unwrap().shown;
+            assert_eq!([shown(4.0), shown(0.9)], [Shown::Missed, Shown::Met], "{blocks} blocks");
+        }
     }
 
     #[test]
