@@ -1,7 +1,7 @@
 //! What a capture tells: its connections, what was found, and why it was slow.
 //!
 //! [`explain`] puts a capture's analysis and its diagnoses together, [`compose_explained`] makes the
-//! document, [`render_explained`] gives it a form; [`xplot`] writes one direction for `xplot`.
+//! document, a [format](crate::Format) gives it a form; [`xplot`] writes one direction for `xplot`.
 
 mod connections;
 mod json;

@@ -14,7 +14,7 @@ pub struct Status {
     pub agent: String,
     /// Its version.
     pub build: String,
-    /// True after [`Request::StopAll`].
+    /// True after [`Request::StopAll`](super::Request::StopAll).
     pub stopped: bool,
     /// Names of the peers it works for.
     pub working_for: Vec<String>,

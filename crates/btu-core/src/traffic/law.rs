@@ -183,7 +183,7 @@ impl Law {
         (from, high.map_or(1.0, |high| self.cdf(high)))
     }
 
-    /// E[X] = low + integral of the survival function between the bounds.
+    /// `E[X]` = low + integral of the survival function between the bounds.
     fn mean_clamped(&self, low: Option<f64>, high: Option<f64>) -> Option<f64> {
         let least = self.quantile(LEAST);
         match (low, high) {
