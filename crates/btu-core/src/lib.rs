@@ -1,15 +1,17 @@
 //! The domain of BTU, without any I/O, clock, thread or unsafe code.
 //!
-//! Three folders are measurements, each from plan to figures: [`run`], the benchmark of the score, [`pingpong`] and
-//! [`traffic`]. Beside them stand what they share ([`units`], [`stats`], [`link`], [`sample`], [`journal`],
+//! Five folders are measurements, each from plan to figures: [`run`], the benchmark of the score, [`pingpong`],
+//! [`traffic`], [`file`](mod@file), a file service, and [`app`], parallel applications. Beside them stand what they share ([`units`], [`stats`], [`link`], [`sample`], [`journal`],
 //! [`disclosure`]), what is read out of packets ([`capture`], [`tcp`], [`diagnosis`]), and what is done with results
 //! ([`comparison`], [`ranking`], [`manifest`], [`redaction`]). Time, chance and I/O are arguments.
 #![forbid(unsafe_code)]
 
+pub mod app;
 pub mod capture;
 pub mod comparison;
 pub mod diagnosis;
 pub mod disclosure;
+pub mod file;
 pub mod journal;
 pub mod json;
 pub mod link;
