@@ -78,7 +78,7 @@ impl Endpoint for InMemory {
             let patience = Nanos::from_secs(60);
             let silent = |_| LayerError::Silent { peer: from, patience };
             self.kept
-                .push_back(self.box_of_mine.recv_timeout(Duration::from_secs(60)).map_err(silent)?);
+                .push_back(self.box_of_mine.recv_timeout(Duration::from_mins(1)).map_err(silent)?);
         };
         if payload.len() != space.len() {
             let (got_bytes, wanted_bytes) = (payload.len() as u64, space.len() as u64);
@@ -127,6 +127,8 @@ pub(crate) fn each<T: Send>(
 /// What all ranks passed.
 pub(crate) fn total(ended: &[Ended]) -> Tally {
     let mut total = Tally::default();
-    ended.iter().for_each(|(_, tally, _)| total.join(tally));
+    for (_, tally, _) in ended {
+        total.join(tally);
+    }
     total
 }

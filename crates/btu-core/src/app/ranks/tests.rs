@@ -1,3 +1,6 @@
+#![expect(clippy::cast_precision_loss, reason = "few ranks")]
+#![expect(clippy::float_cmp, reason = "the same bits are what is tested")]
+
 use super::*;
 use crate::app::testing::each;
 use crate::app::testing::total;
