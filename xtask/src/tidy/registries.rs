@@ -27,6 +27,13 @@ static REGISTRIES: &[Registry] = &[
         page: "docs/link-elements.md",
     },
     Registry {
+        folder: "crates/btu-core/src/app/kernel",
+        listed_in: "crates/btu-core/src/app/kernel.rs",
+        slice: "KERNELS",
+        shared: &["flow"],
+        page: "docs/kernels.md",
+    },
+    Registry {
         folder: "crates/btu-core/src/run/anomaly/rule",
         listed_in: "crates/btu-core/src/run/anomaly/rule.rs",
         slice: "RULES",

@@ -9,11 +9,15 @@
     reason = "indices, keys and counts of the classes are below 2^31; names are those of the published algorithms"
 )]
 
+mod bt;
 mod cg;
 mod ep;
+mod flow;
 mod ft;
 mod is;
+mod lu;
 mod mg;
+mod sp;
 
 use std::fmt;
 
@@ -26,7 +30,8 @@ use super::ranks::Ranks;
 use crate::units::Bytes;
 
 /// Every kernel of this build, in the order of the pages that describe them.
-pub static KERNELS: &[&dyn Kernel] = &[&ep::Ep, &is::Is, &cg::Cg, &mg::Mg, &ft::Ft];
+pub static KERNELS: &[&dyn Kernel] =
+    &[&ep::Ep, &is::Is, &cg::Cg, &mg::Mg, &ft::Ft, &lu::Lu, &sp::Sp, &bt::Bt];
 
 /// A parallel program that verifies itself.
 ///

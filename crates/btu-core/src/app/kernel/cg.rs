@@ -1,6 +1,6 @@
 //! CG: an eigenvalue of a sparse random matrix, found by solving equations with conjugate gradients.
 //!
-//! Source: NASA report NAS-95-020, section 2.2.3: the inverse power method, each step of which solves A z = x. The
+//! Source: NASA report NAS-95-020, the conjugate gradient benchmark: the inverse power method, each step of which solves A z = x. The
 //! matrix is divided both ways; a product adds up long vectors along the rows of ranks, then swaps them across the
 //! diagonal. Between these stand sums of single numbers: latency counts as much as throughput.
 

@@ -1,6 +1,6 @@
 //! The matrix of CG: a sum of products v v^T of sparse random vectors, in compressed rows.
 //!
-//! Source: NAS-95-020, section 2.2.3, and the sequence in which the benchmark draws.
+//! Source: NAS-95-020, the conjugate gradient benchmark, and the sequence in which the benchmark draws.
 
 use std::ops::Range;
 

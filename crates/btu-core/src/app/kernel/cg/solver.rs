@@ -1,7 +1,7 @@
 //! Conjugate gradients.
 //!
 //! Source: M. R. Hestenes and E. Stiefel, Methods of conjugate gradients for solving linear systems, Journal of Research
-//! of the National Bureau of Standards 49 (1952), in the form of NAS-95-020, section 2.2.3.
+//! of the National Bureau of Standards 49 (1952), in the form of NAS-95-020.
 
 use super::division::Division;
 use super::operator::Operator;
