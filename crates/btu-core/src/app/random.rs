@@ -1,6 +1,6 @@
 //! The random numbers of the NAS Parallel Benchmarks: x <- a x mod 2^46.
 //!
-//! Source: NASA report NAS-95-020, section 2.3.
+//! Source: NASA report NAS-95-020.
 #![expect(clippy::cast_precision_loss, reason = "46 bits are exact")]
 
 /// The multiplier, 5^13.

@@ -1,6 +1,6 @@
 //! MG: Poisson's equation on a periodic cube, solved by V-cycles over ever coarser grids.
 //!
-//! Source: NASA report NAS-95-020, section 2.2.2. Borders are exchanged after every step on every grid: those of the
+//! Source: NASA report NAS-95-020, the multigrid benchmark. Borders are exchanged after every step on every grid: those of the
 //! finest are long messages, those of the coarsest single numbers, and there most of the waiting is.
 
 mod borders;
