@@ -1,4 +1,9 @@
 //! Message layers and launches: each layer is held to the contract of an endpoint, with each way to wait.
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    reason = "ranks, tags and sums of tests are small, and payloads repeat"
+)]
 
 mod launches;
 
@@ -195,7 +200,7 @@ fn more_than_may_be_kept_is_an_error_and_no_growth() {
     everywhere(|layer, terms| {
         let terms = Terms { kept_limit: Bytes::new(100_000), ..terms };
         let outcomes = among(layer, 2, &terms, |end| match end.rank() {
-            0 => (0..10).try_for_each(|_| end.send(1, 4, &[1; 30_000])),
+            0 => (0..10).try_for_each(|_| end.send(1, 4, &vec![1; 30_000])),
             _ => end.receive(0, 5, &mut []).map(drop),
         });
         let error = LayerError::Flooded { rank: 1, kept_bytes: 120_000, limit_bytes: 100_000 };
@@ -227,7 +232,7 @@ fn the_end_of_a_rank_ends_all_who_wait_for_it_by_its_name() {
     everywhere(|layer, terms| {
         let outcomes = among(layer, 4, &terms, |end| match end.rank() {
             2 => Ok(()),
-            0 => (0..1000).try_for_each(|_| end.send(2, 1, &[1; 100_000])),
+            0 => (0..1000).try_for_each(|_| end.send(2, 1, &vec![1; 100_000])),
             _ => end.receive(2, 1, &mut [0; 10]).map(drop),
         });
         for outcome in [&outcomes[0], &outcomes[1], &outcomes[3]] {
@@ -301,7 +306,7 @@ fn steady_messages_allocate_nothing() {
     everywhere(|layer, terms| {
         let allocated = among(layer, 2, &terms, |end| {
             let (me, other) = (end.rank(), 1 - end.rank());
-            let (payload, mut space) = ([1; 20_000], [0; 20_000]);
+            let (payload, mut space) = (vec![1; 20_000], vec![0; 20_000]);
             let mut round = || {
                 end.send(other, 1, &payload).unwrap();
                 end.send(other, 2, &payload).unwrap();
