@@ -67,6 +67,8 @@ struct Pause {
     looks: u32,
     /// Since when nothing has moved.
     since: Option<Nanos>,
+    /// When a rank that spins last let others have its CPU, or began to spin.
+    yielded_at: Option<Nanos>,
 }
 
 /// What a call waits for.
@@ -204,7 +206,11 @@ impl<W: Wires> Mesh<W> {
         }
         self.look_around(pause)?;
         self.go_on()?;
-        pause.check(self.patience)
+        let now = now();
+        if self.wait == Wait::Spin {
+            pause.share_cpu(now);
+        }
+        pause.check(now, self.patience)
     }
 
     fn look_around(&mut self, pause: &Pause) -> Result<(), LayerError> {
@@ -212,9 +218,6 @@ impl<W: Wires> Mesh<W> {
             Wait::Block => TURN,
             Wait::Spin => Nanos::ZERO,
         };
-        if longest.is_zero() && pause.looks.is_multiple_of(LOOKS_ALONE) {
-            std::thread::yield_now();
-        }
         let room_of = (pause.awaited == Awaited::Room).then_some(pause.peer);
         let slept = self.wires.sleep(room_of, longest);
         slept.map_err(|cause| LayerError::Gone { peer: pause.peer, cause: cause.to_string() })?;
@@ -236,7 +239,7 @@ impl<W: Wires> Mesh<W> {
 
 impl Pause {
     fn new(peer: usize, awaited: Awaited) -> Self {
-        Self { peer, awaited, looks: 0, since: None }
+        Self { peer, awaited, looks: 0, since: None, yielded_at: None }
     }
 
     /// Patience begins anew with whatever moves.
@@ -246,8 +249,15 @@ impl Pause {
         }
     }
 
-    fn check(&mut self, patience: Nanos) -> Result<(), LayerError> {
-        let now = now();
+    /// With more ranks than CPUs the awaited one may need the CPU of the one that spins.
+    fn share_cpu(&mut self, now: Nanos) {
+        if now.since(*self.yielded_at.get_or_insert(now)) >= ALONE {
+            std::thread::yield_now();
+            self.yielded_at = Some(now);
+        }
+    }
+
+    fn check(&mut self, now: Nanos, patience: Nanos) -> Result<(), LayerError> {
         let since = *self.since.get_or_insert(now);
         if now.since(since) < patience {
             return Ok(());
@@ -260,6 +270,5 @@ impl Pause {
 const TURN: Nanos = Nanos::from_millis(50);
 /// A rank that spins looks at one channel, and each time after so many looks at all and at the clock.
 const LOOKS_AROUND: u32 = 8;
-/// After so many, it lets others have its CPU for once: with more ranks than CPUs the awaited one may wait for it. Where
-/// nobody does, that costs less than a thousandth of the looks.
-const LOOKS_ALONE: u32 = 1024;
+/// How long it spins before it lets others have its CPU for once. Where nobody wants it, that takes some hundred nanoseconds.
+const ALONE: Nanos = Nanos::from_micros(20);
