@@ -112,6 +112,18 @@ impl<W: Wires> Endpoint for Mesh<W> {
     }
 
     fn send(&mut self, to: usize, tag: u32, payload: &[u8]) -> Result<(), LayerError> {
+        self.send_whole(to, tag, payload).map_err(|cause| self.told(cause))
+    }
+
+    fn receive(&mut self, from: usize, tag: u32, space: &mut [u8]) -> Result<Arrival, LayerError> {
+        let sent_at = self.receive_whole(from, Wanted { tag, space });
+        let sent_at = sent_at.map_err(|cause| self.told(cause))?;
+        Ok(Arrival { sent_at: Some(sent_at) })
+    }
+}
+
+impl<W: Wires> Mesh<W> {
+    fn send_whole(&mut self, to: usize, tag: u32, payload: &[u8]) -> Result<(), LayerError> {
         self.go_on()?;
         self.is_there(to)?;
         let head = self.head(tag, payload)?.encode();
@@ -128,25 +140,31 @@ impl<W: Wires> Endpoint for Mesh<W> {
         }
     }
 
-    fn receive(&mut self, from: usize, tag: u32, space: &mut [u8]) -> Result<Arrival, LayerError> {
+    /// Gives when the message was sent.
+    fn receive_whole(&mut self, from: usize, mut wanted: Wanted<'_>) -> Result<Nanos, LayerError> {
         self.go_on()?;
-        let mut wanted = Wanted { tag, space };
         if let Some(sent_at) = self.incoming[from].take_kept(&mut wanted, &mut self.keep)? {
-            return Ok(Arrival { sent_at: Some(sent_at) });
+            return Ok(sent_at);
         }
         let mut pause = Pause::new(from, Awaited::Message);
         loop {
             match self.take_in(from, Some(&mut wanted))? {
-                TakenIn::Whole(sent_at) => return Ok(Arrival { sent_at: Some(sent_at) }),
+                TakenIn::Whole(sent_at) => return Ok(sent_at),
                 moved => pause.note(moved == TakenIn::Moved),
             }
             self.is_there(from)?;
             self.pause(&mut pause)?;
         }
     }
-}
 
-impl<W: Wires> Mesh<W> {
+    /// Once all are told to end, the first who does is no cause for the others.
+    fn told(&self, cause: LayerError) -> LayerError {
+        match cause {
+            LayerError::Gone { .. } if self.stop.load(Relaxed) => LayerError::Stopped,
+            cause => cause,
+        }
+    }
+
     /// The head of a message that is sent now.
     fn head(&self, tag: u32, payload: &[u8]) -> Result<Head, LayerError> {
         let too_long = |_| LayerError::Length {

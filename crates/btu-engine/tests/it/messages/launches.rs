@@ -14,8 +14,11 @@ use btu_engine::app::LEFT_BEHIND;
 use btu_engine::app::Launched;
 use btu_engine::app::OVERSUBSCRIBED;
 use btu_engine::app::launch;
+use btu_sys::netlink::Netlink;
 
 use super::*;
+use crate::isolated::isolated;
+use crate::veth;
 
 /// A kernel that is one function.
 #[derive(Debug)]
@@ -222,4 +225,26 @@ fn what_cannot_be_launched_is_refused_with_the_reason() {
     apart[1].place.role = Role::Active;
     let told = "shm joins ranks of one host, and these are on test and active; tcp joins them";
     assert_eq!(refusal("shm", &apart), told);
+}
+
+/// Nobody but these two hosts has their addresses.
+#[test]
+fn ranks_on_two_hosts_are_joined_through_their_networks() {
+    isolated("messages::launches::ranks_on_two_hosts_are_joined_through_their_networks", || {
+        let hosts = veth::hosts().map(|host| Seat { place: host.place, address: host.address });
+        hosts.iter().for_each(loopback_up);
+        let seats: Vec<Seat> = hosts.iter().cycle().take(4).cloned().collect();
+        let job = job("tcp", 4, Wait::Block);
+        let launched = launch(&RING, &job, &seats, Nanos::from_secs(60), &Arc::default()).unwrap();
+        let failures: Vec<_> = launched.ranks.iter().filter_map(|r| r.failure.as_ref()).collect();
+        assert!(failures.is_empty(), "{failures:?}");
+        assert!(launched.ranks.iter().all(|rank| rank.outcome.as_ref().unwrap().is_verified()));
+    });
+}
+
+/// Ranks of one host reach each other over it.
+fn loopback_up(host: &Seat) {
+    let mut netlink = Netlink::open(host.place.net.as_ref().unwrap()).unwrap();
+    let loopback = netlink.link("lo").unwrap().index;
+    netlink.set_up(loopback).unwrap();
 }
