@@ -16,6 +16,7 @@ mod skip;
 mod wait;
 
 pub mod activity;
+pub mod app;
 pub mod cellrun;
 pub mod comm;
 pub mod control_group;
@@ -25,6 +26,7 @@ mod error;
 pub mod file;
 pub mod files;
 mod lineup;
+pub mod message;
 mod options;
 pub mod pingpong;
 #[cfg(feature = "tls")]
