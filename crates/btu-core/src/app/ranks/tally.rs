@@ -1,6 +1,7 @@
 //! What an application passes between its ranks: the same on every machine and over every layer.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::Deserialize;
 use serde::Serialize;
@@ -47,6 +48,19 @@ pub enum Collective {
     Reduce,
 }
 
+impl fmt::Display for Collective {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::AllReduce => "all-reduce",
+            Self::AllToAll => "all-to-all",
+            Self::AllToAllV => "all-to-all-v",
+            Self::Barrier => "barrier",
+            Self::Broadcast => "broadcast",
+            Self::Reduce => "reduce",
+        })
+    }
+}
+
 impl Count {
     /// One more, of so many bytes.
     fn add(&mut self, bytes: Bytes) {
@@ -54,7 +68,8 @@ impl Count {
         self.bytes = self.bytes.saturating_add(bytes);
     }
 
-    fn join(&mut self, other: Self) {
+    /// Adds another.
+    pub(in crate::app) fn join(&mut self, other: Self) {
         self.count += other.count;
         self.bytes = self.bytes.saturating_add(other.bytes);
     }
