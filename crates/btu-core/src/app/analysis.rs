@@ -4,6 +4,7 @@
 
 mod job;
 mod launch;
+mod overall;
 mod sameness;
 mod split;
 mod traffic;
@@ -21,6 +22,7 @@ pub use job::JobFigures;
 pub use job::Ratio;
 pub use launch::Launch;
 pub use launch::Verdict;
+pub use overall::LayerFigures;
 pub use sameness::Sameness;
 pub use split::Shares;
 pub use split::Undivided;
@@ -31,6 +33,8 @@ pub use traffic::Traffic;
 pub struct Analysis {
     /// The programs, in the order of the plan.
     pub programs: Vec<ProgramFigures>,
+    /// The layers over all programs, the fastest first.
+    pub layers: Vec<LayerFigures>,
     /// What was asked for and is not there, with the reason.
     pub missing: Vec<(String, String)>,
     /// False where the measurement was cut short, or something in it is wrong.
@@ -60,12 +64,14 @@ pub struct ProgramFigures {
 pub fn analyse(journal: &Journal) -> Analysis {
     let samples = samples(&journal.lines);
     let programs = journal.plan.programs.iter();
-    let programs = programs.map(|program| figures(journal, program, &samples)).collect();
+    let programs: Vec<_> = programs.map(|program| figures(journal, program, &samples)).collect();
     let missing = journal.lines.iter().filter_map(|line| match line {
         Line::AppMissing { what, reason } => Some((what.clone(), reason.clone())),
         Line::AppLaunch(_) => None,
     });
-    let mut analysis = Analysis { programs, missing: missing.collect(), complete: false };
+    let layers = overall::layers(&programs);
+    let missing = missing.collect();
+    let mut analysis = Analysis { programs, layers, missing, complete: false };
     analysis.complete = journal.is_complete() && !analysis.has_faults();
     analysis
 }

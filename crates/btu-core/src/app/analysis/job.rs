@@ -71,7 +71,8 @@ impl JobFigures {
         self.elapsed.map_or(f64::INFINITY, |elapsed| elapsed.median_s)
     }
 
-    fn in_round(&self, round: u32) -> Option<f64> {
+    /// The time of the launch of a round.
+    pub(super) fn in_round(&self, round: u32) -> Option<f64> {
         self.launches.iter().find(|launch| launch.round == round)?.elapsed_s
     }
 
@@ -79,12 +80,7 @@ impl JobFigures {
     fn beside(&self, other: &Self) -> Option<Ratio> {
         let ratio = |launch: &Launch| Some(launch.elapsed_s? / other.in_round(launch.round)?);
         let ratios: Vec<f64> = self.launches.iter().filter_map(ratio).collect();
-        Some(Ratio {
-            to: other.job.layer.clone(),
-            ratio: geometric_mean(&ratios)?,
-            interval: interval(&ratios),
-            rounds: ratios.len(),
-        })
+        ratio_of(&other.job.layer, &ratios)
     }
 }
 
@@ -93,6 +89,16 @@ impl Elapsed {
         let times: Vec<f64> = launches.iter().filter_map(|launch| launch.elapsed_s).collect();
         Some(Self { median_s: median(&times)?, interval_s: interval(&times) })
     }
+}
+
+/// The ratio to a layer, out of one for each round.
+pub(super) fn ratio_of(layer: &str, ratios: &[f64]) -> Option<Ratio> {
+    Some(Ratio {
+        to: layer.to_owned(),
+        ratio: geometric_mean(ratios)?,
+        interval: interval(ratios),
+        rounds: ratios.len(),
+    })
 }
 
 /// The layer with the smallest median.

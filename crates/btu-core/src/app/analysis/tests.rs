@@ -109,6 +109,15 @@ fn the_time_of_a_launch_is_that_of_its_last_rank_and_that_of_a_job_its_median() 
     assert!(analysis.complete && program.is_verified());
 }
 
+#[test]
+fn the_layers_stand_in_the_order_of_their_means_over_all_programs() {
+    let analysis = analysed(samples());
+    let [shm, tcp] = &analysis.layers[..] else { panic!("{:?}", analysis.layers) };
+    assert_eq!((shm.layer.as_str(), shm.fastest_in, &shm.ratio), ("shm", 1, &None));
+    let ratio = tcp.ratio.as_ref().unwrap();
+    assert!(tcp.fastest_in == 0 && (ratio.ratio - 2.0).abs() < 1e-9 && ratio.rounds == 3);
+}
+
 /// The median launch over shm has 110 ms on rank 0, 106 on rank 1; 30 of each are communication.
 #[test]
 fn the_split_is_the_mean_over_the_ranks_of_the_median_launch() {
