@@ -1,5 +1,9 @@
 //! Launches of parallel applications: each rank a thread of this process, in the place of its seat.
 
+mod cpus;
+mod crew;
+mod doubts;
+
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -11,8 +15,17 @@ use btu_core::sample::HostSample;
 use btu_core::units::Nanos;
 
 use crate::error::EngineError;
+use crate::files::Files;
 use crate::message;
+use crate::message::MessageLayer;
 use crate::message::Seat;
+use crate::message::Terms;
+use crate::probe::observe;
+use cpus::Berths;
+use crew::Crew;
+
+pub use doubts::LEFT_BEHIND;
+pub use doubts::OVERSUBSCRIBED;
 
 /// What came of a launch.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,24 +36,64 @@ pub struct Launched {
     pub host: Option<HostSample>,
     /// How many CPUs the ranks could use.
     pub cpus: u32,
-    /// What a reader should know of the launch.
+    /// What a reader should know of the launch: [`OVERSUBSCRIBED`], [`LEFT_BEHIND`].
     pub flags: Vec<Flag>,
 }
 
 /// Runs a kernel with a rank in each seat; what becomes of a rank is part of the result.
 ///
-/// It returns within two seconds after `cap`, and after `stop` was set, whatever the ranks do.
+/// It returns within two seconds after `cap`, and after `stop` was set, whatever the ranks do. Where there are no fewer
+/// CPUs than ranks, each rank has one of its own.
 ///
 /// # Errors
 /// There is no such layer, it cannot join these seats, or a thread cannot be started.
 pub fn launch(
-    _kernel: &'static dyn Kernel,
+    kernel: &'static dyn Kernel,
     job: &Job,
-    _seats: &[Seat],
-    _cap: Nanos,
-    _stop: &Arc<AtomicBool>,
+    seats: &[Seat],
+    cap: Nanos,
+    stop: &Arc<AtomicBool>,
 ) -> Result<Launched, EngineError> {
-    let unknown = || EngineError::Refused(format!("no message layer \"{}\"", job.layer));
-    message::by_name(&job.layer).ok_or_else(unknown)?;
-    Ok(Launched { ranks: Vec::new(), host: None, cpus: 0, flags: Vec::new() })
+    let layer = layer_of(job)?;
+    check(kernel, layer, seats)?;
+    let berths = Berths::of(seats)?;
+    let over = Arc::<AtomicBool>::default();
+    let kept_limit = Terms::KEPT;
+    let terms = Terms { wait: job.wait, patience: cap, stop: Arc::clone(&over), kept_limit };
+    let watched = seats[0].inside(|| Ok(observe(&Files::host()))).ok();
+    let ends = layer.join(seats, &terms)?;
+    let crew = Crew::start((kernel, job.class), seats, &berths, ends, over)?;
+    let ended = crew.collect(cap, stop);
+    let host =
+        watched.and_then(|before| seats[0].inside(move || Ok(before.finish(&Files::host()))).ok());
+    let flags = doubts::of(&ended, &berths);
+    let ranks = ended.into_iter().map(|one| one.sample).collect();
+    Ok(Launched { ranks, host, cpus: berths.count, flags })
+}
+
+fn layer_of(job: &Job) -> Result<&'static dyn MessageLayer, EngineError> {
+    let unknown = || EngineError::Refused(format!("there is no message layer \"{}\"", job.layer));
+    let layer = message::by_name(&job.layer).ok_or_else(unknown)?;
+    if layer.waits().contains(&job.wait) {
+        return Ok(layer);
+    }
+    let wait = format!("{:?}", job.wait).to_lowercase();
+    Err(EngineError::Refused(format!("a rank over {} cannot wait by \"{wait}\"", layer.name())))
+}
+
+fn check(kernel: &dyn Kernel, layer: &dyn MessageLayer, seats: &[Seat]) -> Result<(), EngineError> {
+    let (name, legal) = (kernel.name(), kernel.legal());
+    if seats.is_empty() || !kernel.takes(seats.len()) {
+        let count = seats.len();
+        return Err(EngineError::Refused(format!("{name} on {count} ranks; it takes {legal}")));
+    }
+    let role = seats[0].place.role;
+    match seats.iter().find(|seat| seat.place.role != role) {
+        Some(other) if !layer.spans_hosts() => Err(EngineError::Refused(format!(
+            "{} joins ranks of one host, and these are on {role} and {}; tcp joins them",
+            layer.name(),
+            other.place.role
+        ))),
+        _ => Ok(()),
+    }
 }

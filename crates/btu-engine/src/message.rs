@@ -1,5 +1,12 @@
 //! Message layers: what carries the messages of a parallel application between its ranks.
 
+mod incoming;
+mod mesh;
+mod shm;
+mod socket;
+mod tcp;
+mod unix;
+
 use std::fmt::Debug;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -14,9 +21,13 @@ use crate::error::EngineError;
 use crate::place::Place;
 
 /// Every message layer of this build, in the order in which `btu list` shows them.
-pub static MESSAGE_LAYERS: &[&dyn MessageLayer] = &[];
+pub static MESSAGE_LAYERS: &[&dyn MessageLayer] = &[&tcp::Tcp, &unix::Unix, &shm::Shm];
 
 /// A way to carry messages between ranks that are threads of this process.
+///
+/// To add one: a file in this folder, a line in [`MESSAGE_LAYERS`], a section of its page. Where there is a channel to each
+/// other rank, its file says how bytes get into it and out of it (`mesh::Wires`), and frames, what is kept, and waiting
+/// are there already. The conformance suite then holds its ends to the contract of [`Endpoint`].
 pub trait MessageLayer: Debug + Sync {
     /// The name in plans and results.
     fn name(&self) -> &'static str;
@@ -60,7 +71,43 @@ pub struct Terms {
     pub kept_limit: Bytes,
 }
 
+impl Seat {
+    /// What `work` gives on a thread that is there: sockets that it makes are of that network.
+    pub(crate) fn inside<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, EngineError> + Send + 'static,
+    ) -> Result<T, EngineError> {
+        let joined = self.place.spawn(JOIN, work)?.join();
+        joined.unwrap_or_else(|said| Err(EngineError::panicked(JOIN, &*said)))
+    }
+}
+
+impl Terms {
+    /// What a rank keeps at most where nothing else is said: more than a kernel of class A ever has on its way.
+    pub const KEPT: Bytes = Bytes::new(1 << 30);
+}
+
 /// The layer of this name.
 pub fn by_name(name: &str) -> Option<&'static dyn MessageLayer> {
     MESSAGE_LAYERS.iter().copied().find(|layer| layer.name() == name)
 }
+
+/// For each rank its channels by the rank at their other end, none to itself. `make` gives both ends of a channel between
+/// two ranks, that of the lower first.
+fn between_all<C>(
+    ranks: usize,
+    mut make: impl FnMut(usize, usize) -> Result<(C, C), EngineError>,
+) -> Result<Vec<Vec<Option<C>>>, EngineError> {
+    let none = || (0..ranks).map(|_| None).collect();
+    let mut of_all: Vec<Vec<Option<C>>> = (0..ranks).map(|_| none()).collect();
+    for higher in 0..ranks {
+        for lower in 0..higher {
+            let (of_lower, of_higher) = make(lower, higher)?;
+            of_all[lower][higher] = Some(of_lower);
+            of_all[higher][lower] = Some(of_higher);
+        }
+    }
+    Ok(of_all)
+}
+
+const JOIN: &str = "join";

@@ -15,6 +15,7 @@ mod patience;
 
 mod addresses;
 pub mod alloc;
+pub mod bell;
 #[cfg(test)]
 mod beset;
 pub mod clock;
@@ -26,6 +27,7 @@ pub mod errno;
 mod error;
 pub mod exchange;
 pub mod frame;
+mod futex;
 pub mod library;
 pub mod limit;
 mod link_layer;

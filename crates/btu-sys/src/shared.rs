@@ -23,6 +23,7 @@ use nix::sys::mman::ProtFlags;
 
 use crate::error::Error;
 use crate::error::Result;
+use crate::futex;
 
 /// One end of the shared memory: it writes into one ring and reads from the other.
 #[derive(Debug)]
@@ -121,6 +122,18 @@ impl Duct {
         self.region.positions(1 - self.out).sleep_while(|ring| ring.used() == 0);
     }
 
+    /// True where a read gives something, the end included.
+    pub fn can_read(&self) -> bool {
+        let ring = self.region.positions(1 - self.out);
+        ring.used() > 0 || ring.over.0.load(Acquire) != 0
+    }
+
+    /// True where a write takes something, or fails.
+    pub fn can_write(&self) -> bool {
+        let ring = self.region.positions(self.out);
+        ring.used() < self.region.capacity() || ring.over.0.load(Acquire) != 0
+    }
+
     /// What ends both ends.
     pub fn end(&self) -> DuctEnd {
         DuctEnd(Arc::clone(&self.region))
@@ -159,7 +172,7 @@ impl Positions {
         fence(SeqCst);
         if self.sleepers.0.load(Relaxed) != 0 {
             self.bell.0.fetch_add(1, Release);
-            futex(&self.bell.0, libc::FUTEX_WAKE, u32::try_from(i32::MAX).unwrap_or(1));
+            futex::wake_all(&self.bell.0);
         }
     }
 
@@ -171,7 +184,7 @@ impl Positions {
             if self.over.0.load(Acquire) != 0 || !idle(self) {
                 break;
             }
-            futex(&self.bell.0, libc::FUTEX_WAIT, bell);
+            futex::sleep(&self.bell.0, bell, None);
         }
         self.sleepers.0.fetch_sub(1, SeqCst);
     }
@@ -243,7 +256,7 @@ impl Region {
         for ring in [0, 1].map(|ring| self.positions(ring)) {
             ring.over.0.store(1, Release);
             ring.bell.0.fetch_add(1, Release);
-            futex(&ring.bell.0, libc::FUTEX_WAKE, u32::try_from(i32::MAX).unwrap_or(1));
+            futex::wake_all(&ring.bell.0);
         }
     }
 }
@@ -267,14 +280,6 @@ unsafe impl Send for Region {}
 // SAFETY: positions are atomics; each part of a ring is touched by one end at a time, handed over
 // by release and acquire of the positions, and each end is one `Duct` used through `&mut`.
 unsafe impl Sync for Region {}
-
-/// `FUTEX_WAIT` while the word holds `value`, or `FUTEX_WAKE` of at most `value` sleepers.
-fn futex(word: &AtomicU32, operation: i32, value: u32) {
-    let none = std::ptr::null::<libc::timespec>();
-    // SAFETY: the word is live for the call, and there is no time-out. Any answer is fine: who
-    // sleeps looks again.
-    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), operation, value, none) };
-}
 
 fn wide(count: usize) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
@@ -311,10 +316,14 @@ mod tests {
     fn a_full_ring_takes_no_more_and_an_empty_one_gives_nothing() {
         let (mut near, mut far) = ducts(4096).unwrap();
         assert_eq!(near.write(&[1; 5000]).unwrap(), 4096);
+        assert!(!near.can_write() && far.can_read());
         assert_eq!(near.write(&[1; 5000]).unwrap(), 0);
         assert_eq!(far.read(&mut [0; 100]).unwrap(), 100);
+        assert!(near.can_write() && !near.can_read());
         assert_eq!(near.write(&[1; 5000]).unwrap(), 100);
         assert_eq!(near.read(&mut [0; 100]).unwrap(), 0);
+        near.end().abort();
+        assert!(near.can_write() && near.can_read());
     }
 
     #[test]

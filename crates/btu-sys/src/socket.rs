@@ -32,6 +32,7 @@ use crate::tcp_info::TcpInfo;
 
 pub use calls::FiledMessage;
 pub use calls::discard;
+pub use calls::send_both;
 pub use calls::send_more;
 pub use calls::set_low_water;
 

@@ -1,6 +1,7 @@
 //! Other calls than `send` and `recv` for a message, one call for each as well.
 
 use std::io;
+use std::io::IoSlice;
 use std::os::fd::AsFd;
 use std::os::fd::AsRawFd;
 use std::os::fd::BorrowedFd;
@@ -8,6 +9,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use rustix::net::RecvFlags;
+use rustix::net::SendAncillaryBuffer;
 use rustix::net::SendFlags;
 
 use crate::disk;
@@ -21,6 +23,14 @@ use crate::option;
 #[inline]
 pub fn send_more(socket: BorrowedFd<'_>, data: &[u8]) -> io::Result<usize> {
     Ok(rustix::net::send(socket, data, SendFlags::NOSIGNAL | SendFlags::MORE)?)
+}
+
+/// One `sendmsg` of a head and what follows it, without a signal where the peer is gone.
+#[inline]
+pub fn send_both(socket: BorrowedFd<'_>, head: &[u8], rest: &[u8]) -> io::Result<usize> {
+    let parts = [IoSlice::new(head), IoSlice::new(rest)];
+    let mut nothing = SendAncillaryBuffer::default();
+    Ok(rustix::net::sendmsg(socket, &parts, &mut nothing, SendFlags::NOSIGNAL)?)
 }
 
 /// One `recv` of at most `space` bytes that are thrown away (`MSG_TRUNC`, tcp(7)); 0 is the end of the stream.
@@ -166,6 +176,16 @@ mod tests {
         let mut rest = [0; 9];
         (&far).read_exact(&mut rest).unwrap();
         assert_eq!(&rest, b" the user");
+    }
+
+    #[test]
+    fn a_head_and_what_follows_it_are_one_message() {
+        let (near, far) = pair();
+        assert_eq!(send_both(near.as_fd(), b"bits to", b" the user").unwrap(), 16);
+        assert_eq!(send_both(near.as_fd(), b"", b"!").unwrap(), 1);
+        let mut got = [0; 17];
+        (&far).read_exact(&mut got).unwrap();
+        assert_eq!(&got, b"bits to the user!");
     }
 
     #[test]
