@@ -60,7 +60,7 @@ impl Expected {
         for (collective, wanted) in &self.collectives {
             add(&format!("{collective} calls"), found.collective(*collective), *wanted);
         }
-        let bytes = self.bytes.map(|bytes| bytes.count());
+        let bytes = self.bytes.map(Bytes::count);
         let bytes = bytes.map(|wanted| ("bytes".to_owned(), found.messages.bytes.count(), wanted));
         figures.extend(bytes);
         let other = figures.into_iter().filter(|(_, found, wanted)| found != wanted);

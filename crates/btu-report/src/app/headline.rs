@@ -1,6 +1,7 @@
 //! Level 1: is it right, over which layer is it fastest, and what do the others cost.
 
 use btu_core::app::analysis::LayerFigures;
+use btu_core::app::analysis::ProgramFigures;
 use btu_core::app::sample::Line;
 use btu_core::journal::EventRecord;
 use btu_core::sample::Flag;
@@ -85,7 +86,7 @@ fn badges(seen: &Seen<'_>) -> Vec<Badge> {
 
 /// True where more than a tenth of all launches waited for a CPU.
 fn is_oversubscribed(seen: &Seen<'_>) -> bool {
-    let launches = || seen.analysis.programs.iter().flat_map(|program| program.launches());
+    let launches = || seen.analysis.programs.iter().flat_map(ProgramFigures::launches);
     let is_flagged = |flag: &Flag| flag.name == Flag::OVERSUBSCRIBED;
     let flagged = launches().filter(|(_, launch)| launch.flags.iter().any(is_flagged)).count();
     flagged * 10 > launches().count()

@@ -2,6 +2,7 @@
 
 use btu_core::app::analysis::Analysis;
 use btu_core::app::analysis::Launch;
+use btu_core::app::analysis::ProgramFigures;
 use btu_core::app::analysis::Verdict;
 use btu_core::app::journal::Journal;
 use btu_core::app::ranks::Tally;
@@ -44,7 +45,7 @@ const COLUMNS: [&str; 19] = [
 
 /// The launch of the analysis that a sample became.
 fn judged<'a>(analysis: &'a Analysis, sample: &LaunchSample) -> Option<&'a Launch> {
-    let mut all = analysis.programs.iter().flat_map(|program| program.launches());
+    let mut all = analysis.programs.iter().flat_map(ProgramFigures::launches);
     let is_it =
         |(round, position): (u32, u32)| (round, position) == (sample.round, sample.position);
     all.find(|(job, launch)| job.job == sample.job && is_it((launch.round, launch.position)))
