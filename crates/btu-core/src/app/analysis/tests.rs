@@ -200,6 +200,18 @@ fn a_launch_that_did_not_come_to_its_end_is_told_with_its_reason() {
 }
 
 #[test]
+fn a_launch_is_read_from_its_line_as_it_was_written() {
+    let mut sample = samples().remove(0);
+    sample.ranks[0].tally.messages = Count { count: 3, bytes: Bytes::new(24) };
+    sample.ranks[0].tally.sizes = [(0, 1), (12, 2)].into();
+    let line = Line::AppLaunch(Box::new(sample));
+    let text = crate::journal::codec::line(&line).unwrap();
+    assert!(text.contains("\"sizes\":[[0,1],[12,2]]"), "{text}");
+    let read = crate::journal::codec::read::<Line>("samples.jsonl", text.as_bytes()).unwrap();
+    assert_eq!(read.records, [line]);
+}
+
+#[test]
 fn a_journal_without_launches_says_nothing() {
     let analysis = analysed(Vec::new());
     let program = only(&analysis);

@@ -15,10 +15,33 @@ pub struct Tally {
     pub messages: Count,
     /// Of these, from the rank to itself.
     pub own: Count,
-    /// Messages by their bytes.
+    /// Messages by their bytes; in the journal pairs of bytes and messages.
+    #[serde(with = "pairs")]
     pub sizes: BTreeMap<u64, u64>,
     /// Calls of each collective with the payload of the call, not of the messages that it is made of.
     pub collectives: BTreeMap<Collective, Count>,
+}
+
+/// Keys of JSON are texts, and a line that names its kind by a key gives no number for one.
+mod pairs {
+    use std::collections::BTreeMap;
+
+    use serde::Deserialize;
+    use serde::Deserializer;
+    use serde::Serializer;
+
+    pub(super) fn serialize<S: Serializer>(
+        sizes: &BTreeMap<u64, u64>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        to.collect_seq(sizes)
+    }
+
+    pub(super) fn deserialize<'d, D: Deserializer<'d>>(
+        from: D,
+    ) -> Result<BTreeMap<u64, u64>, D::Error> {
+        Ok(Vec::deserialize(from)?.into_iter().collect())
+    }
 }
 
 /// How many, and how much.
