@@ -112,15 +112,15 @@ fn sentence(seen: &Seen<'_>) -> String {
 
 fn layers(seen: &Seen<'_>) -> String {
     let Some((fastest, others)) = seen.analysis.layers.split_first() else {
-        return "No program has a time over every layer.".to_owned();
+        return "No program of several ranks has a time over every layer.".to_owned();
     };
-    let programs = seen.analysis.programs.len();
+    let programs = several(fastest.programs, "program");
     if others.is_empty() {
         return format!("Over {} alone: there is no layer to compare it with.", fastest.layer);
     }
     let costs: Vec<String> = others.iter().filter_map(said).collect();
     format!(
-        "Programs are fastest over {}, {} of {programs} by themselves; {}.",
+        "Of {programs}, {1} are fastest over {0}, and so is their mean; {2}.",
         fastest.layer,
         fastest.fastest_in,
         costs.join(", ")

@@ -3,6 +3,7 @@
 use btu_core::app::analysis::JobFigures;
 use btu_core::app::analysis::ProgramFigures;
 use btu_core::app::analysis::Shares;
+use btu_core::words::several;
 
 use super::Seen;
 use super::words;
@@ -26,9 +27,13 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
         .map(|(programs, name)| Block::Stacks(chart(name, programs, divided.clone())));
     let mut blocks = vec![Block::Table(table(seen))];
     blocks.extend(charts);
-    blocks.push(Block::Table(divided));
+    blocks.extend(is_any_divided(seen).then_some(Block::Table(divided)));
     blocks.extend(refused(seen));
     blocks
+}
+
+fn is_any_divided(seen: &Seen<'_>) -> bool {
+    seen.analysis.programs.iter().flat_map(|program| &program.jobs).any(|job| job.split.is_ok())
 }
 
 /// What fits beside each other.
@@ -57,7 +62,7 @@ fn table(seen: &Seen<'_>) -> Table {
         })
     });
     Table {
-        title: "Times over each layer".to_owned(),
+        title: "Medians of the launches".to_owned(),
         columns: vec![
             Column::left("Program"),
             Column::left("Layer"),
@@ -108,18 +113,20 @@ fn divided(seen: &Seen<'_>) -> Table {
     }
 }
 
-/// Why times are not divided.
-fn refused(seen: &Seen<'_>) -> Option<Block> {
+/// Why times are not divided: the first reason for everybody, all of them for who wants to know.
+fn refused(seen: &Seen<'_>) -> Vec<Block> {
     let of = |program: &ProgramFigures| {
         let jobs = program.jobs.iter().filter_map(|job| {
-            let cause = job.split.as_ref().err()?;
-            let cause = words::undivided(cause);
-            Some(format!("{} over {}: {cause}", name(program), job.job.layer))
+            let cause = words::undivided(job.split.as_ref().err()?);
+            Some(format!("{} over {} ({cause})", name(program), job.job.layer))
         });
         jobs.collect::<Vec<String>>()
     };
     let items: Vec<String> = seen.analysis.programs.iter().flat_map(of).collect();
-    (!items.is_empty()).then(|| Block::details("Not divided", vec![Block::List { items }]))
+    let Some(first) = items.first() else { return Vec::new() };
+    let jobs = several(items.len(), "job");
+    let told = format!("Not divided: the times of {jobs}, such as {first}.");
+    vec![Block::paragraph(told), Block::details("Not divided", vec![Block::List { items }])]
 }
 
 fn chart(name: &'static str, programs: &[ProgramFigures], table: Table) -> StackedBars {
@@ -149,7 +156,7 @@ fn group(program: &ProgramFigures) -> Option<StackGroup> {
     };
     Some(StackGroup {
         label: program.program.kernel.to_uppercase(),
-        sublabel: btu_core::words::several(program.program.ranks, "rank"),
+        sublabel: several(program.program.ranks, "rank"),
         bars: program.jobs.iter().filter_map(bar).collect(),
     })
 }

@@ -97,7 +97,7 @@ fn none() -> String {
 pub(super) fn same(sameness: Sameness) -> String {
     match sameness {
         Sameness::Different => "DIFFERENT".to_owned(),
-        Sameness::Same(launches) => format!("equal, all {launches}"),
+        Sameness::Same(launches) => format!("{launches} equal"),
         Sameness::Unknown => "one alone".to_owned(),
     }
 }

@@ -59,7 +59,7 @@ pub struct AppDocument {
     pub missing: BTreeMap<String, String>,
 }
 
-/// A layer over all programs that have times over every layer.
+/// A layer over all programs of several ranks that have times over every layer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AppLayerResult {
@@ -67,6 +67,8 @@ pub struct AppLayerResult {
     pub layer: String,
     /// In how many programs it is the fastest.
     pub fastest_in: usize,
+    /// Of so many that are compared.
+    pub compared_programs: usize,
     /// By the fastest one: geometric mean of the programs; null for that one itself.
     pub ratio: Option<AppRatioResult>,
 }
@@ -116,6 +118,7 @@ fn layer(found: &LayerFigures) -> AppLayerResult {
     AppLayerResult {
         layer: found.layer.clone(),
         fastest_in: found.fastest_in,
+        compared_programs: found.programs,
         ratio: found.ratio.as_ref().map(job::ratio),
     }
 }

@@ -138,14 +138,18 @@ fn is_all(names: &[String]) -> bool {
 /// Why a kernel does not run with so many ranks.
 fn refused(program: &Program, kernel: &dyn Kernel) -> Option<String> {
     let takes = usize::try_from(program.ranks).is_ok_and(|ranks| kernel.takes(ranks));
-    (!takes).then(|| format!("{} takes {}", kernel.name(), legal(kernel)))
+    (!takes).then(|| format!("it takes {}", legal(kernel)))
 }
 
 /// `a square number: 1, 4, 9, 16 ...`
 fn legal(kernel: &dyn Kernel) -> String {
-    let first: Vec<String> = taken(kernel).take(4).map(|ranks| ranks.to_string()).collect();
-    format!("{}: {} ...", kernel.legal(), first.join(", "))
+    let first: Vec<String> = taken(kernel).take(FEW).map(|ranks| ranks.to_string()).collect();
+    let more = if taken(kernel).nth(FEW).is_some() { " ..." } else { "" };
+    format!("{}: {}{more}", kernel.legal(), first.join(", "))
 }
+
+/// So many numbers show the rule.
+const FEW: usize = 4;
 
 /// The numbers of ranks that a kernel takes, rising.
 fn taken(kernel: &dyn Kernel) -> impl Iterator<Item = u32> {

@@ -13,6 +13,8 @@ pub struct LayerFigures {
     pub layer: String,
     /// In how many programs it is the fastest.
     pub fastest_in: usize,
+    /// Of so many that are compared.
+    pub programs: usize,
     /// How much longer programs take than over the fastest layer, in the geometric mean; `None` over that one, and where
     /// no round has both.
     pub ratio: Option<Ratio>,
@@ -20,11 +22,12 @@ pub struct LayerFigures {
 
 /// Each layer, the one over which programs are fastest in the geometric mean before the others.
 ///
-/// Of programs that have times over every layer alone: another one would be in some means and not in others.
+/// Of programs alone that have times over every layer, since another one would be in some means and not in others, and
+/// more than one rank, which passes nothing.
 pub(super) fn layers(programs: &[ProgramFigures]) -> Vec<LayerFigures> {
     let timed = |job: &JobFigures| job.elapsed.is_some();
-    let everywhere: Vec<&ProgramFigures> =
-        programs.iter().filter(|program| program.jobs.iter().all(timed)).collect();
+    let is_compared = |one: &&ProgramFigures| one.program.ranks > 1 && one.jobs.iter().all(timed);
+    let everywhere: Vec<&ProgramFigures> = programs.iter().filter(is_compared).collect();
     let Some(first) = everywhere.first() else { return Vec::new() };
     let mut layers: Vec<(usize, f64)> = (0..first.jobs.len())
         .filter_map(|place| Some((place, mean_s(&everywhere, place)?)))
@@ -38,6 +41,7 @@ pub(super) fn layers(programs: &[ProgramFigures]) -> Vec<LayerFigures> {
         };
         LayerFigures {
             fastest_in: everywhere.iter().filter(is_it).count(),
+            programs: everywhere.len(),
             ratio: (place != base).then(|| ratio(&everywhere, place, base)).flatten(),
             layer,
         }
