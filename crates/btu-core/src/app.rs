@@ -4,9 +4,13 @@
 //! A [`kernel::Kernel`] is arithmetic and messages. What carries the messages is an [`endpoint::Endpoint`]; between the
 //! two stands [`ranks::Ranks`], which counts what the application sent, whatever carried it, and tells where time went.
 
+pub mod analysis;
 pub mod class;
 pub mod endpoint;
+pub mod journal;
 pub mod kernel;
+pub mod oracle;
+pub mod plan;
 pub mod random;
 pub mod ranks;
 pub mod sample;

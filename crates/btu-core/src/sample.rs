@@ -102,6 +102,8 @@ pub struct Flag {
 }
 
 impl Flag {
+    /// Ranks of an application waited for a CPU, not for messages: where their time went is not told.
+    pub const OVERSUBSCRIBED: &str = "oversubscribed";
     /// An agent's policy held back what it sent: such a result is not ranked.
     pub const POLICY_LIMITED: &str = "policy-limited";
 

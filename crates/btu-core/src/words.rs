@@ -2,12 +2,12 @@
 
 use std::fmt::Display;
 
-/// `1 packet`, `3 packets`, `2 passes`
+/// `1 packet`, `3 packets`, `2 passes`, `5 launches`
 pub fn several(count: impl Display, one: &str) -> String {
     let count = count.to_string();
     let ending = match count.as_str() {
         "1" => "",
-        _ if one.ends_with('s') => "es",
+        _ if one.ends_with('s') || one.ends_with("ch") => "es",
         _ => "s",
     };
     format!("{count} {one}{ending}")

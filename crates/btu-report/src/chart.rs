@@ -8,6 +8,7 @@ mod heatmap;
 mod lines;
 mod scale;
 mod sequence;
+mod stacks;
 mod svg;
 
 pub(crate) use bars::bars;
@@ -16,6 +17,7 @@ pub(crate) use groups::groups;
 pub(crate) use heatmap::heatmap;
 pub(crate) use lines::lines;
 pub(crate) use sequence::sequence;
+pub(crate) use stacks::stacks;
 
 /// Width of every chart in its own units: text then has one size in all of them.
 const WIDTH: f64 = 960.0;

@@ -7,6 +7,7 @@ mod clean;
 mod groups;
 mod lines;
 mod sequence;
+mod stacks;
 
 use serde::Serialize;
 
@@ -14,6 +15,7 @@ pub use clean::LONGEST_TEXT;
 pub use groups::*;
 pub use lines::*;
 pub use sequence::SequenceChart;
+pub use stacks::*;
 
 pub(crate) use clean::Lines;
 pub(crate) use clean::harmless;
@@ -101,6 +103,8 @@ pub enum Block {
     },
     /// A TCP connection over time.
     Sequence(Box<SequenceChart>),
+    /// Bars that are divided into parts.
+    Stacks(StackedBars),
     /// Rows and columns.
     Table(Table),
 }
@@ -333,7 +337,12 @@ impl Block {
     pub const fn is_picture(&self) -> bool {
         matches!(
             self,
-            Self::Bars(_) | Self::Groups(_) | Self::Heatmap(_) | Self::Lines(_) | Self::Sequence(_)
+            Self::Bars(_)
+                | Self::Groups(_)
+                | Self::Heatmap(_)
+                | Self::Lines(_)
+                | Self::Sequence(_)
+                | Self::Stacks(_)
         )
     }
 

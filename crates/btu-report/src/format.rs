@@ -8,6 +8,7 @@ mod text;
 
 use std::fmt;
 
+use btu_core::app;
 use btu_core::journal::Journal;
 use btu_core::pingpong;
 use btu_core::run::analysis::Analysis;
@@ -61,6 +62,13 @@ pub struct Report<'a> {
 /// What was measured and what it means, by verb.
 #[derive(Clone, Copy, Debug)]
 pub enum Content<'a> {
+    /// Parallel applications.
+    App {
+        /// What was measured.
+        journal: &'a app::journal::Journal,
+        /// What it means.
+        analysis: &'a app::analysis::Analysis,
+    },
     /// Two results beside each other.
     Comparison(&'a ComparisonDocument),
     /// A ping-pong.

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod abreast;
+mod app;
 mod bundle;
 mod captures;
 mod chart;
@@ -26,6 +27,8 @@ mod stored;
 mod traffic;
 mod verify;
 
+pub use app::StoredApp;
+pub use app::compose_app;
 pub use bundle::BundleError;
 pub use bundle::RESULT_FILES;
 pub use bundle::pack;

@@ -4,6 +4,7 @@
 //! `null` without one, and none has a reason that is not `null` (a test walks whole documents).
 //! Within a major `schema_version` keys are only added, and each addition raises the minor one.
 
+mod app;
 mod build;
 mod cells;
 mod host;
@@ -19,11 +20,13 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde::Serialize;
 
+pub use app::*;
 pub use build::result;
 pub use pingpong::*;
 #[cfg(feature = "schema")]
 pub use schema::*;
 pub use traffic::*;
+pub use version::APP_SCHEMA_VERSION;
 pub use version::PINGPONG_SCHEMA_VERSION;
 pub use version::SCHEMA_VERSION;
 pub use version::SECOND_RUNS_SCHEMA_VERSION;

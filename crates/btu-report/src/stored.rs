@@ -7,6 +7,7 @@ use btu_core::journal::file;
 use btu_core::run::analysis::Analysis;
 use btu_core::sample::Flag;
 
+use crate::app;
 use crate::captures;
 use crate::captures::Captures;
 use crate::document::Block;
@@ -80,7 +81,7 @@ pub struct Kind {
 type Open = fn(&ResultFiles, OpenMode) -> Result<Box<dyn Stored>, StoreError>;
 
 /// Every verb that leaves results; the last one takes what no other knows.
-static KINDS: &[Kind] = &[pingpong::KIND, traffic::KIND, RUN];
+static KINDS: &[Kind] = &[app::KIND, pingpong::KIND, traffic::KIND, RUN];
 
 /// The main job's.
 const RUN: Kind = Kind {

@@ -42,6 +42,7 @@ impl Cli {
     pub(crate) fn run(self) -> Result<ExitCode, Failure> {
         match self.verb {
             Verb::Agent(args) => crate::agent::agent(&args).map(Into::into),
+            Verb::App(args) => crate::app::app(&args).map(Into::into),
             Verb::Bundle(args) => crate::bundle::bundle(&args).map(Into::into),
             Verb::Compare(args) => crate::compare::compare(&args).map(Into::into),
             Verb::Completions(args) => crate::completions::completions(&args).map(Into::into),
@@ -69,6 +70,8 @@ impl Cli {
 pub(crate) enum Verb {
     /// Serve as a black box of other hosts' runs, once they are paired
     Agent(Box<crate::agent::AgentArgs>),
+    /// Run parallel applications over each message layer: times, where they go, what is passed
+    App(crate::app::AppArgs),
     /// Put a result into one file that can be sent, read and verified anywhere
     Bundle(crate::bundle::BundleArgs),
     /// Compare two results: what changed, how sure that is, and whether it is too much

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod agent;
+mod app;
 mod bundle;
 mod cli;
 mod compare;

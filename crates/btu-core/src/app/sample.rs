@@ -1,5 +1,7 @@
 //! What was seen of parallel applications: the journal's lines, one per launch.
 
+use std::fmt;
+
 use serde::Deserialize;
 use serde::Serialize;
 
@@ -52,6 +54,15 @@ pub enum Wait {
     Block,
     /// It asks again and again.
     Spin,
+}
+
+impl fmt::Display for Wait {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Block => "block",
+            Self::Spin => "spin",
+        })
+    }
 }
 
 /// One launch, seen.

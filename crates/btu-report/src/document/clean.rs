@@ -12,6 +12,7 @@ use super::GroupedBars;
 use super::Heatmap;
 use super::LineChart;
 use super::Pair;
+use super::StackedBars;
 use super::Table;
 
 /// Longest text kept, in characters; the journal keeps all of it.
@@ -49,6 +50,7 @@ fn clean_block(block: &mut Block) {
                 .for_each(clean);
             clean_table(&mut chart.table);
         }
+        Block::Stacks(chart) => clean_stacks(chart),
         Block::Table(table) => clean_table(table),
     }
 }
@@ -101,6 +103,18 @@ fn clean_lines(chart: &mut LineChart) {
         .chain(chart.curves.iter_mut().map(|curve| &mut curve.label))
         .chain(chart.ranges.iter_mut().map(|range| &mut range.label))
         .for_each(clean);
+    clean_table(&mut chart.table);
+}
+
+fn clean_stacks(chart: &mut StackedBars) {
+    [&mut chart.title, &mut chart.description, &mut chart.axis, &mut chart.reading]
+        .into_iter()
+        .chain(&mut chart.parts)
+        .for_each(clean);
+    for group in &mut chart.groups {
+        [&mut group.label, &mut group.sublabel].into_iter().for_each(clean);
+        group.bars.iter_mut().for_each(|bar| clean(&mut bar.label));
+    }
     clean_table(&mut chart.table);
 }
 

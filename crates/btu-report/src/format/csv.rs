@@ -14,6 +14,7 @@ use btu_core::sample::Flag;
 use super::Content;
 use super::Format;
 use super::Report;
+use crate::app;
 use crate::comparison;
 use crate::document::Lines;
 use crate::document::harmless;
@@ -40,6 +41,7 @@ impl Format for Csv {
 
     fn render(&self, report: &Report<'_>) -> Vec<u8> {
         let text = match report.content {
+            Content::App { journal, analysis } => table(app::csv_rows(journal, analysis)),
             Content::Comparison(found) => table(comparison::csv_rows(found)),
             Content::PingPong { journal, analysis } => table(csv_rows(journal, analysis)),
             Content::Ranking(found) => table(ranking::csv_rows(found)),

@@ -198,6 +198,10 @@ fn block(block: &Block, document: &Document) -> Value {
             let svg = chart::sequence(chart, &document.caption);
             drawn(&chart.name, &chart.title, &chart.table, &chart.reading, svg)
         }
+        Block::Stacks(chart) => {
+            let svg = chart::stacks(chart, &document.caption);
+            drawn(chart.name, &chart.title, &chart.table, &chart.reading, svg)
+        }
         Block::Details { summary, blocks } => context! {
             kind => "details",
             summary,

@@ -3,6 +3,7 @@
 use super::Content;
 use super::Format;
 use super::Report;
+use crate::result::app_result;
 use crate::result::pingpong_result;
 use crate::result::result;
 use crate::result::traffic_result;
@@ -26,6 +27,7 @@ impl Format for Json {
 
     fn render(&self, report: &Report<'_>) -> Vec<u8> {
         match report.content {
+            Content::App { journal, analysis } => app_result(journal, analysis).to_json(),
             Content::Comparison(found) => found.to_json(),
             Content::PingPong { journal, analysis } => pingpong_result(journal, analysis).to_json(),
             Content::Ranking(ranking) => ranking.to_json(),

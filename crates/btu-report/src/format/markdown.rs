@@ -52,7 +52,7 @@ fn composed(blocks: &[Block]) -> String {
 fn block(block: &Block) -> String {
     match block {
         // The figures of the bars stand in the section's table, and how to read a picture helps nobody who has none.
-        Block::Bars(_) => String::new(),
+        Block::Bars(_) | Block::Stacks(_) => String::new(),
         Block::Card(content) => card(content),
         Block::Code { text } => format!("{}\n", indented(text)),
         Block::Details { summary, blocks } => {

@@ -84,7 +84,9 @@ fn block(block: &Block) -> String {
         Block::Facts { rows } => facts(rows),
         Block::Groups(chart) => format!("{}\n{}", chart.title, table(&chart.table)),
         // Neither colours nor curves exist here: tables of other sections hold the figures.
-        Block::Heatmap(_) | Block::Lines(_) | Block::Sequence(_) => String::new(),
+        Block::Heatmap(_) | Block::Lines(_) | Block::Sequence(_) | Block::Stacks(_) => {
+            String::new()
+        }
         Block::List { items } => items.iter().map(|item| hanging("* ", item)).collect(),
         Block::Paragraph { text } => hanging("", text),
         Block::Table(content) => table(content),

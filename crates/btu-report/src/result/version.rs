@@ -4,6 +4,8 @@
 
 /// Version of the shape of a run's `result.json`.
 pub const SCHEMA_VERSION: &str = "1.8.0";
+/// Version of the shape of the `result.json` of parallel applications.
+pub const APP_SCHEMA_VERSION: &str = "1.0.0";
 /// Version of the shape of a ping-pong's `result.json`.
 pub const PINGPONG_SCHEMA_VERSION: &str = "1.7.0";
 /// Version of the shape of a traffic measurement's `result.json`.
@@ -29,6 +31,7 @@ static RUN: LaterKeys = LaterKeys(&[
     (8, "goodput_p95_mbps"),
     (8, "cv"),
 ]);
+static APP: LaterKeys = LaterKeys(&[]);
 static PINGPONG: LaterKeys = LaterKeys(&[
     (1, EVERY_REASON),
     (2, "comparisons"),
@@ -139,6 +142,7 @@ impl LaterKeys {
     pub(crate) fn of(verb: Option<&str>) -> &'static Self {
         match verb {
             None => &RUN,
+            Some("app") => &APP,
             Some("pingpong") => &PINGPONG,
             Some(_) => &TRAFFIC,
         }

@@ -5,6 +5,7 @@
 #[path = "../../../../tests/skip.rs"]
 mod skip;
 
+mod app;
 mod browser;
 mod carried;
 #[path = "../../../../tests/chromium.rs"]

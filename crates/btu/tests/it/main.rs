@@ -19,6 +19,7 @@ mod isolated;
 mod wait;
 
 mod agent;
+mod app;
 mod calibrated;
 mod captures;
 mod commands;

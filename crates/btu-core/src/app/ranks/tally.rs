@@ -1,6 +1,7 @@
 //! What an application passes between its ranks: the same on every machine and over every layer.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::Deserialize;
 use serde::Serialize;
@@ -14,10 +15,33 @@ pub struct Tally {
     pub messages: Count,
     /// Of these, from the rank to itself.
     pub own: Count,
-    /// Messages by their bytes.
+    /// Messages by their bytes; in the journal pairs of bytes and messages.
+    #[serde(with = "pairs")]
     pub sizes: BTreeMap<u64, u64>,
     /// Calls of each collective with the payload of the call, not of the messages that it is made of.
     pub collectives: BTreeMap<Collective, Count>,
+}
+
+/// Keys of JSON are texts, and a line that names its kind by a key gives no number for one.
+mod pairs {
+    use std::collections::BTreeMap;
+
+    use serde::Deserialize;
+    use serde::Deserializer;
+    use serde::Serializer;
+
+    pub(super) fn serialize<S: Serializer>(
+        sizes: &BTreeMap<u64, u64>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        to.collect_seq(sizes)
+    }
+
+    pub(super) fn deserialize<'d, D: Deserializer<'d>>(
+        from: D,
+    ) -> Result<BTreeMap<u64, u64>, D::Error> {
+        Ok(Vec::deserialize(from)?.into_iter().collect())
+    }
 }
 
 /// How many, and how much.
@@ -47,6 +71,19 @@ pub enum Collective {
     Reduce,
 }
 
+impl fmt::Display for Collective {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::AllReduce => "all-reduce",
+            Self::AllToAll => "all-to-all",
+            Self::AllToAllV => "all-to-all-v",
+            Self::Barrier => "barrier",
+            Self::Broadcast => "broadcast",
+            Self::Reduce => "reduce",
+        })
+    }
+}
+
 impl Count {
     /// One more, of so many bytes.
     fn add(&mut self, bytes: Bytes) {
@@ -54,7 +91,8 @@ impl Count {
         self.bytes = self.bytes.saturating_add(bytes);
     }
 
-    fn join(&mut self, other: Self) {
+    /// Adds another.
+    pub(in crate::app) fn join(&mut self, other: Self) {
         self.count += other.count;
         self.bytes = self.bytes.saturating_add(other.bytes);
     }

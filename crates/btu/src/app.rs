@@ -1,0 +1,82 @@
+//! The verb `app`: parallel applications over message layers, from plan to report.
+
+mod finish;
+mod measure;
+mod options;
+mod path;
+mod planning;
+mod progress;
+mod room;
+mod start;
+
+use btu_core::app::plan::Plan;
+use btu_core::app::sample::Line;
+use btu_core::words::several;
+use clap::Subcommand;
+
+use crate::exit::Exit;
+use crate::exit::Failure;
+use crate::measurement::Interrupt;
+use crate::measurement::closing;
+use crate::output;
+use options::RunArgs;
+
+/// Options of `btu app`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct AppArgs {
+    #[command(subcommand)]
+    command: AppCommand,
+}
+
+/// What is done with applications.
+#[derive(Debug, Subcommand)]
+enum AppCommand {
+    /// Launch kernels over each message layer: times, where they go, what is passed, verified
+    Run(Box<RunArgs>),
+}
+
+/// Runs the verb.
+pub(crate) fn app(args: &AppArgs) -> Result<Exit, Failure> {
+    match &args.command {
+        AppCommand::Run(args) => run(args),
+    }
+}
+
+fn run(args: &RunArgs) -> Result<Exit, Failure> {
+    let planned = args.planned()?;
+    room::for_plan(&planned.plan)?;
+    if args.dry_run {
+        return dry_run(&planned.plan, args.json);
+    }
+    if let Some(directory) = &args.resume
+        && let Some(journal) = closing::done::<Line>(directory)?
+    {
+        return finish::shown_again(args, &journal);
+    }
+    let interrupt = Interrupt::listen().map_err(Failure::environment)?;
+    let mut started = start::start(args, planned, &interrupt)?;
+    let ending = measure::measure(&mut started, &interrupt)?;
+    finish::finish(args, &mut started.journal, ending, &interrupt)
+}
+
+/// Prints what would be launched.
+fn dry_run(plan: &Plan, json: bool) -> Result<Exit, Failure> {
+    let (jobs, launches) = (plan.jobs().len(), plan.order().len());
+    if json {
+        output::json(&serde_json::json!({
+            "plan": plan,
+            "jobs": jobs,
+            "launches": launches,
+            "cap_ns": plan.cap_ns,
+        }))?;
+        return Ok(Exit::Done);
+    }
+    let (jobs, rounds) = (several(jobs, "job"), several(plan.launches, "round"));
+    output::result(&format!(
+        "{}\n# {} of {jobs} in {rounds}, each at most {}\n",
+        plan.to_toml(),
+        several(launches, "launch"),
+        plan.cap_ns
+    ))?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,128 @@
+//! What happens before the first launch: hosts, layers that are there, disclosure, result directory.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use anyhow::anyhow;
+use btu_control::JournalDir;
+use btu_core::app::plan::Plan;
+use btu_core::app::sample::Line;
+use btu_core::app::sample::Wait;
+use btu_core::units::Nanos;
+use btu_engine::EngineError;
+use btu_engine::message;
+use btu_engine::message::Terms;
+
+use super::options::RunArgs;
+use super::path::Hosts;
+use super::planning;
+use super::planning::Planned;
+use super::progress::Progress;
+use crate::exit::Failure;
+use crate::measurement::Interrupt;
+use crate::measurement::facts;
+use crate::measurement::journal;
+use crate::measurement::notes;
+use crate::measurement::place;
+use crate::output;
+
+/// A measurement that is ready for its next launch.
+pub(super) struct Started {
+    pub(super) plan: Plan,
+    pub(super) journal: JournalDir,
+    /// Everything that the journal holds so far.
+    pub(super) lines: Vec<Line>,
+    pub(super) hosts: Hosts,
+    pub(super) progress: Progress,
+}
+
+/// Prepares a new measurement or the rest of an old one.
+pub(super) fn start(
+    args: &RunArgs,
+    mut planned: Planned,
+    interrupt: &Interrupt,
+) -> Result<Started, Failure> {
+    if let Some(out) = &args.out {
+        place::free(out)?;
+    }
+    let is_quiet = args.quiet || args.json;
+    if !is_quiet {
+        notes::tell_of_this_host();
+    }
+    let mut disclosure = facts::of_this_host();
+    disclosure.note.clone_from(&args.note);
+    let hosts = Hosts::of(planned.plan.path)?;
+    disclosure.placement = facts::placed(hosts.facts.clone());
+    if args.resume.is_none() {
+        try_layers(&mut planned, &hosts, interrupt)?;
+    }
+    if let Some(told) = planning::told(&planned.left_out).filter(|_| !is_quiet) {
+        output::message(&told);
+    }
+    let Planned { plan, left_out, .. } = planned;
+    let (journal, lines) = if let Some(directory) = &args.resume {
+        journal::go_on(directory, &disclosure)?
+    } else {
+        let (named, text) = (args.out.as_deref(), plan.to_toml());
+        let mut journal = journal::begin(named, || default_out(&plan), &text, &disclosure)?;
+        let missing = left_out.into_iter();
+        let lines: Vec<Line> =
+            missing.map(|(what, reason)| Line::AppMissing { what, reason }).collect();
+        for line in &lines {
+            journal.keep(line).map_err(journal::journal_failure)?;
+        }
+        (journal, lines)
+    };
+    Ok(Started { plan, journal, lines, hosts, progress: Progress::new(is_quiet) })
+}
+
+/// Joins two ranks over each layer, so that what cannot be is known before anything is launched. Where all were asked
+/// for, those are taken that are there.
+fn try_layers(planned: &mut Planned, hosts: &Hosts, interrupt: &Interrupt) -> Result<(), Failure> {
+    let (mut there, mut last) = (Vec::new(), None);
+    for name in std::mem::take(&mut planned.plan.layers) {
+        match try_layer(&name, planned.plan.wait, hosts, interrupt) {
+            Ok(()) => there.push(name),
+            Err(cause) if planned.takes_what_is_there => {
+                planned.left_out.push((name.clone(), cause.sentence()));
+                last = Some(not_there(&name, &cause));
+            }
+            Err(cause) => return Err(not_there(&name, &cause)),
+        }
+    }
+    planned.plan.layers = there;
+    match last {
+        Some(none) if planned.plan.layers.is_empty() => Err(none),
+        _ => Ok(()),
+    }
+}
+
+fn try_layer(
+    name: &str,
+    wait: Wait,
+    hosts: &Hosts,
+    interrupt: &Interrupt,
+) -> Result<(), EngineError> {
+    let unknown = || EngineError::Refused(format!("there is no message layer \"{name}\""));
+    let layer = message::by_name(name).ok_or_else(unknown)?;
+    let stop = Arc::clone(interrupt.flag());
+    let terms = Terms { wait, patience: TRIAL, stop, kept_limit: Terms::KEPT };
+    layer.join(&hosts.seats(2), &terms).map(drop)
+}
+
+/// Two ranks of one machine are joined at once.
+const TRIAL: Nanos = Nanos::from_secs(5);
+
+fn not_there(layer: &str, cause: &EngineError) -> Failure {
+    Failure::environment(anyhow!("{layer}: {}", cause.sentence()))
+        .hint("--layers all leaves out what this machine does not have; btu doctor tells more")
+}
+
+/// `btu-results/20261121T203303Z-app-S`
+fn default_out(plan: &Plan) -> std::path::PathBuf {
+    let what = match plan.programs.as_slice() {
+        [only] => format!("app-{}-{}", only.kernel, plan.class),
+        _ => format!("app-{}", plan.class),
+    };
+    place::named_out(&what, SystemTime::now())
+}
