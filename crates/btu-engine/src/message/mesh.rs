@@ -47,6 +47,9 @@ pub(super) trait Wires: Debug + Send {
 }
 
 /// One rank.
+///
+/// A send that fails in the middle of a message leaves its channel of no more use: what followed would be taken for the rest
+/// of it. Kernels end with their first error.
 #[derive(Debug)]
 pub(super) struct Mesh<W> {
     rank: usize,
