@@ -178,7 +178,7 @@ mod tests {
         let in_memory = file_system(&folder).unwrap().in_memory;
         std::fs::remove_dir_all(folder).unwrap();
         if in_memory {
-            skip!("disk missing: temporary files of this machine are in memory");
+            skip!("device missing: temporary files of this machine are in memory");
         }
         assert!(left < 1 << 19, "{left} B");
     }
