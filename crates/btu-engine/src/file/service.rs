@@ -207,6 +207,8 @@ fn refuse_what_cannot_be(protocol: &dyn FileProtocol, trial: &Trial) -> Result<(
         format!("{name} has no operation {operation:?}").to_lowercase()
     } else if trial.clients == 0 || trial.count == 0 || trial.size_bytes.is_empty() {
         "a trial without clients, files or bytes measures nothing".to_owned()
+    } else if operation != Operation::Stream && times(trial) > MOST_TIMES {
+        format!("more than {MOST_TIMES} files or calls of all clients are kept nowhere")
     } else if trial.held != Held::Nowhere && operation != Operation::Get {
         "only a file that is retrieved is on a disk".to_owned()
     } else {
@@ -214,6 +216,13 @@ fn refuse_what_cannot_be(protocol: &dyn FileProtocol, trial: &Trial) -> Result<(
     };
     Err(EngineError::Refused(reason))
 }
+
+fn times(trial: &Trial) -> u64 {
+    u64::from(trial.count) * u64::from(trial.clients)
+}
+
+/// Each file and call has its time in the sample.
+const MOST_TIMES: u64 = 10_000_000;
 
 /// A trial of which nothing is known yet.
 fn blank(trial: &Trial) -> TrialSample {

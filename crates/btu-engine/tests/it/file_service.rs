@@ -34,6 +34,7 @@ use btu_engine::file::service::Service;
 use btu_sys::socket::Settings;
 
 use crate::local::party;
+use crate::wait::wait_until;
 
 /// A server on loopback.
 pub(crate) fn offer(clients: usize) -> Offer {
@@ -129,11 +130,12 @@ fn a_session_goes_on_after_each_errand_and_a_server_that_is_dropped_ends_it() {
         let mut session = protocol.open(&visit(&*server, operation)).unwrap();
         let progress = AtomicU64::new(0);
         for number in 0..3 {
-            session.run(number, &mut Moments::from_now(&progress)).unwrap();
+            let _ = session.run(number, &mut Moments::from_now(&progress)).unwrap();
         }
         let one = if operation == Operation::Stream { 2048 } else { 1024 };
         assert_eq!(progress.load(Relaxed), 3 * one, "{} {operation:?}", protocol.name());
-        assert_eq!(server.moved().count(), 3 * one);
+        // What the client has, the server may still have to count.
+        wait_until("all is counted", || server.moved().count() == 3 * one);
         drop(server);
         session.run(3, &mut Moments::from_now(&progress)).unwrap_err();
     });
@@ -186,10 +188,12 @@ fn what_cannot_be_tried_is_told_in_the_sample() {
     let wide = Trial { mtu_bytes: Some(Bytes::new(9000)), ..base.clone() };
     let nowhere = Trial { held: Held::Cold, ..base.clone() };
     let put = Trial { held: Held::Warm, operation: Operation::Put, ..base.clone() };
+    let endless = Trial { count: u32::MAX, ..base.clone() };
     let nothing = Trial { size_bytes: Bytes::ZERO, ..base };
     for (trial, why) in [
         (wide, "the MTU of this path cannot be set"),
         (nowhere, "no directory for files was named"),
+        (endless, "more than 10000000 files or calls of all clients are kept nowhere"),
         (put, "only a file that is retrieved is on a disk"),
         (nothing, "a trial without clients, files or bytes measures nothing"),
     ] {
@@ -228,7 +232,7 @@ fn a_stop_ends_a_trial_at_once_and_is_told() {
     let stop = Arc::new(AtomicBool::new(true));
     let begun = std::time::Instant::now();
     let seen = patient(Nanos::from_secs(60), stop)
-        .trial(&Trial { count: u32::MAX, ..trial("tcp-rpc", Operation::Call) });
+        .trial(&Trial { count: 5_000_000, ..trial("tcp-rpc", Operation::Call) });
     assert_eq!(seen.clients[0].failure.as_deref(), Some("stopped"));
     assert!(begun.elapsed() < Duration::from_secs(20));
 }
