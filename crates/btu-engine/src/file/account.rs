@@ -27,6 +27,8 @@ struct Shared {
     roll: Mutex<Roll>,
     /// `send` and `recv`.
     calls: AtomicU64,
+    /// Why nobody counts them.
+    uncounted: Option<&'static str>,
 }
 
 /// Threads that go on, and what those used that ended.
@@ -58,6 +60,11 @@ pub struct Usage {
 }
 
 impl Account {
+    /// One whose server cannot count its calls, for this reason.
+    pub(crate) fn without_calls(reason: &'static str) -> Self {
+        Self(Arc::new(Shared { uncounted: Some(reason), ..Shared::default() }))
+    }
+
     /// Takes the calling thread on the roll until the value is dropped by it.
     pub(crate) fn enrol(&self) -> Enrolled {
         let own = fs::read_link("/proc/thread-self").unwrap_or_default();
@@ -78,7 +85,9 @@ impl Account {
         let roll = self.lock();
         let living = roll.going_on.iter().map(|path| Usage::of(path));
         let all = living.fold(roll.ended.clone(), |sum, one| sum.plus(&one));
-        all.plus(&Usage { calls: Ok(self.0.calls.load(Relaxed)), ..Usage::default() })
+        let own = self.0.calls.load(Relaxed);
+        let calls = self.0.uncounted.map_or(Ok(own), |reason| Err(reason.to_owned()));
+        all.plus(&Usage { calls, ..Usage::default() })
     }
 
     fn lock(&self) -> MutexGuard<'_, Roll> {
