@@ -41,8 +41,6 @@ pub(super) struct House {
     pub(super) sockets: Sockets,
     pub(super) account: Account,
     directory: Option<Directory>,
-    /// Socket options of the connections that carry files.
-    pub(super) settings: Settings,
     moved: AtomicU64,
     /// At once.
     clients: usize,
@@ -61,7 +59,6 @@ impl Reception {
             sockets: Sockets::default(),
             account,
             directory: offer.directory.clone().map(Directory),
-            settings: offer.settings.clone(),
             moved: AtomicU64::new(0),
             clients: offer.clients,
             serve,

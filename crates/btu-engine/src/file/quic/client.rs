@@ -158,9 +158,9 @@ fn unspecified(far: SocketAddr) -> SocketAddr {
     SocketAddr::new(any, 0)
 }
 
-/// Closes over the operation for `map_err`.
-fn named(operation: &str) -> impl FnOnce(io::Error) -> EngineError {
-    EngineError::peer(format!("quic: {operation}"))
+/// Closes over the operation for `map_err`: no text is made where nothing fails.
+fn named(operation: &'static str) -> impl FnOnce(io::Error) -> EngineError {
+    move |cause| EngineError::peer(format!("quic: {operation}"))(cause)
 }
 
 /// Ours has some hundred bytes.

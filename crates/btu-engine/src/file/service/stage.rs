@@ -8,6 +8,7 @@ use std::io;
 use std::io::Read;
 use std::io::Write;
 use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
 use std::path::PathBuf;
 
 use btu_core::file::sample::Held;
@@ -82,7 +83,7 @@ impl Stage {
         Err(EngineError::Refused(format!("{above} has too many directories btu-file-{process}-N")))
     }
 
-    fn fill(&mut self, directory: &PathBuf, size: Bytes, count: u32) -> Result<(), EngineError> {
+    fn fill(&mut self, directory: &Path, size: Bytes, count: u32) -> Result<(), EngineError> {
         let have = self.files.get(&size).copied().unwrap_or(0);
         let wanted = size.count().saturating_mul(count.saturating_sub(have).into());
         let free = disk::file_system(directory)?.free_bytes.min(MOST.count());
@@ -171,7 +172,7 @@ fn name(size: Bytes, number: u32) -> String {
 }
 
 /// A file of random bytes, on its disk.
-fn write(path: &PathBuf, size: Bytes) -> io::Result<()> {
+fn write(path: &Path, size: Bytes) -> io::Result<()> {
     let mut buffer = Buffer::prefaulted(BUFFER).map_err(io::Error::other)?;
     scramble(&mut buffer);
     let mut file = File::create_new(path)?;

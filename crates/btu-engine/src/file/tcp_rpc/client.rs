@@ -122,7 +122,7 @@ fn hear(stream: &TcpStream) -> io::Result<[u8; 4]> {
     if came == answer.len() { Ok(answer) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
 
-/// Closes over the operation for `map_err`.
-fn named(operation: &str) -> impl FnOnce(io::Error) -> EngineError {
-    EngineError::peer(format!("tcp-rpc: {operation}"))
+/// Closes over the operation for `map_err`: no text is made where nothing fails.
+fn named(operation: &'static str) -> impl FnOnce(io::Error) -> EngineError {
+    move |cause| EngineError::peer(format!("tcp-rpc: {operation}"))(cause)
 }
