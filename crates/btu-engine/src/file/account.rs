@@ -54,9 +54,9 @@ pub struct Usage {
     /// Calls that read and wrote, files and sockets alike.
     pub calls: Result<u64, String>,
     /// Bytes that came from a disk.
-    pub disk_read: Result<u64, String>,
+    pub disk_read_bytes: Result<u64, String>,
     /// Bytes that go to a disk.
-    pub disk_written: Result<u64, String>,
+    pub disk_written_bytes: Result<u64, String>,
 }
 
 impl Account {
@@ -112,8 +112,8 @@ impl Usage {
         Self {
             cpu_ns: schedstat.and_then(|text| first(&text)),
             calls,
-            disk_read: counter("read_bytes:"),
-            disk_written: counter("write_bytes:"),
+            disk_read_bytes: counter("read_bytes:"),
+            disk_written_bytes: counter("write_bytes:"),
         }
     }
 
@@ -134,8 +134,8 @@ impl Usage {
         Self {
             cpu_ns: join(&self.cpu_ns, &other.cpu_ns),
             calls: join(&self.calls, &other.calls),
-            disk_read: join(&self.disk_read, &other.disk_read),
-            disk_written: join(&self.disk_written, &other.disk_written),
+            disk_read_bytes: join(&self.disk_read_bytes, &other.disk_read_bytes),
+            disk_written_bytes: join(&self.disk_written_bytes, &other.disk_written_bytes),
         }
     }
 
@@ -149,8 +149,8 @@ impl Usage {
         };
         let cpu_ns = known("cpu_ns", self.cpu_ns).map(Nanos::new);
         let calls = known("calls", self.calls);
-        let disk_read = known("disk_read", self.disk_read).map(Bytes::new);
-        let disk_written = known("disk_written", self.disk_written).map(Bytes::new);
+        let disk_read = known("disk_read", self.disk_read_bytes).map(Bytes::new);
+        let disk_written = known("disk_written", self.disk_written_bytes).map(Bytes::new);
         ServerSample { cpu_ns, calls, disk_read, disk_written, ..sample }
     }
 }
@@ -158,7 +158,7 @@ impl Usage {
 /// Of nobody.
 impl Default for Usage {
     fn default() -> Self {
-        Self { cpu_ns: Ok(0), calls: Ok(0), disk_read: Ok(0), disk_written: Ok(0) }
+        Self { cpu_ns: Ok(0), calls: Ok(0), disk_read_bytes: Ok(0), disk_written_bytes: Ok(0) }
     }
 }
 

@@ -10,6 +10,9 @@ use std::io::Write;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 use btu_core::file::sample::Held;
 use btu_core::file::sample::ServerSample;
@@ -41,6 +44,8 @@ pub(super) struct Prop {
     held: Held,
     /// Why they cannot be cold.
     obstacle: Option<String>,
+    /// Set by whoever wants everything to end now.
+    stop: Arc<AtomicBool>,
 }
 
 impl Stage {
@@ -54,16 +59,20 @@ impl Stage {
     }
 
     /// The files of a trial: where they are to be cold, each is retrieved once by every client.
-    pub(super) fn prop(&mut self, trial: &Trial) -> Result<Prop, EngineError> {
+    pub(super) fn prop(
+        &mut self,
+        trial: &Trial,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Prop, EngineError> {
         let (size, held) = (trial.size_bytes, trial.held);
         let count = if held == Held::Cold { trial.count } else { 1 };
         let directory = self.make()?;
-        self.fill(&directory, size, count)?;
+        self.fill((&directory, stop), size, count)?;
         let in_memory = disk::file_system(&directory)?.in_memory;
         let obstacle = in_memory
             .then(|| format!("{} keeps its files in memory and on no disk", self.above.display()));
         let names = (0..count).map(|number| name(size, number)).collect();
-        Ok(Prop { directory, names, size, held, obstacle })
+        Ok(Prop { directory, names, size, held, obstacle, stop: Arc::clone(stop) })
     }
 
     fn make(&mut self) -> Result<PathBuf, EngineError> {
@@ -83,7 +92,12 @@ impl Stage {
         Err(EngineError::Refused(format!("{above} has too many directories btu-file-{process}-N")))
     }
 
-    fn fill(&mut self, directory: &Path, size: Bytes, count: u32) -> Result<(), EngineError> {
+    fn fill(
+        &mut self,
+        (directory, stop): (&Path, &AtomicBool),
+        size: Bytes,
+        count: u32,
+    ) -> Result<(), EngineError> {
         let have = self.files.get(&size).copied().unwrap_or(0);
         let wanted = size.count().saturating_mul(count.saturating_sub(have).into());
         let free = disk::file_system(directory)?.free_bytes.min(MOST.count());
@@ -94,7 +108,7 @@ impl Stage {
         }
         for number in have..count {
             let path = directory.join(name(size, number));
-            write(&path, size).map_err(EngineError::file("write", path))?;
+            write(&path, size, stop).map_err(EngineError::file("write", path))?;
             self.files.insert(size, number + 1);
         }
         Ok(())
@@ -118,7 +132,8 @@ impl Prop {
             match self.held {
                 Held::Cold => disk::give_up_pages(&file)?,
                 Held::Nowhere | Held::Warm => {
-                    read(file).map_err(EngineError::file("read", self.directory.join(name)))?;
+                    let read = read(file, &self.stop);
+                    read.map_err(EngineError::file("read", self.directory.join(name)))?;
                 }
             }
         }
@@ -172,12 +187,14 @@ fn name(size: Bytes, number: u32) -> String {
 }
 
 /// A file of random bytes, on its disk.
-fn write(path: &Path, size: Bytes) -> io::Result<()> {
+fn write(path: &Path, size: Bytes, stop: &AtomicBool) -> io::Result<()> {
     let mut buffer = Buffer::prefaulted(BUFFER).map_err(io::Error::other)?;
     scramble(&mut buffer);
-    let mut file = File::create_new(path)?;
+    // One that was stopped half written is begun again.
+    let mut file = File::create(path)?;
     let mut left = size.len();
     while left > 0 {
+        go_on(stop)?;
         let length = left.min(BUFFER);
         file.write_all(&buffer[..length])?;
         left -= length;
@@ -185,10 +202,16 @@ fn write(path: &Path, size: Bytes) -> io::Result<()> {
     file.sync_all()
 }
 
-fn read(mut file: File) -> io::Result<()> {
+fn read(mut file: File, stop: &AtomicBool) -> io::Result<()> {
     let mut space = vec![0; BUFFER];
-    while file.read(&mut space)? > 0 {}
+    while file.read(&mut space)? > 0 {
+        go_on(stop)?;
+    }
     Ok(())
+}
+
+fn go_on(stop: &AtomicBool) -> io::Result<()> {
+    if stop.load(Relaxed) { Err(io::ErrorKind::ConnectionAborted.into()) } else { Ok(()) }
 }
 
 const BUFFER: usize = 65536;

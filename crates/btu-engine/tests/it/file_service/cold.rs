@@ -8,12 +8,12 @@ use btu_core::file::sample::Trial;
 use btu_core::units::Bytes;
 use btu_engine::file;
 use btu_engine::file::Errand;
-use btu_engine::file::FILE_PROTOCOLS;
 use btu_engine::file::Moments;
 use btu_engine::file::Offer;
 use btu_engine::file::Visit;
 
 use super::assert_whole;
+use super::built;
 use super::directory;
 use super::flags;
 use super::left_in;
@@ -27,7 +27,7 @@ fn a_cold_file_comes_from_the_disk_and_a_warm_one_does_not() {
     let (directory, is_disk) = directory();
     let mut service = service();
     service.keep_files_in(directory.path().to_owned());
-    for protocol in FILE_PROTOCOLS.iter().map(|protocol| protocol.name()) {
+    for protocol in built().map(|protocol| protocol.name()) {
         let size_bytes = Bytes::new(3 << 20);
         let base = Trial { size_bytes, count: 2, ..trial(protocol, Operation::Get) };
         for held in [Held::Warm, Held::Cold] {
@@ -81,7 +81,7 @@ fn nothing_but_the_files_of_the_directory_is_given() {
     std::fs::write(directory.path().join("beside"), [1; 1024]).unwrap();
     std::fs::write(served.join("file"), [2; 1024]).unwrap();
     std::os::unix::fs::symlink("../beside", served.join("link")).unwrap();
-    for protocol in FILE_PROTOCOLS {
+    for protocol in built() {
         let offer = Offer { directory: Some(served.clone()), ..offer(9) };
         let server = protocol.serve(&offer).unwrap();
         for (name, is_given) in
@@ -107,7 +107,7 @@ fn what_ftp_gives_of_a_directory_is_the_file_and_cannot_be_changed() {
     let mut session = ftp.open(&visit(&*server, Operation::Get)).unwrap();
     let files = session.keeping().unwrap();
     let mut came = Vec::new();
-    files.get("/disk/file", &mut came).unwrap();
+    assert_eq!(files.get("/disk/file", &mut came).unwrap().len(), bytes.len());
     assert!(came == bytes);
     files.remove("/disk/file").unwrap_err();
     files.put("/disk/file", &mut &b"other"[..]).unwrap_err();
