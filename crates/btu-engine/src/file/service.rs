@@ -94,9 +94,10 @@ impl Service {
     /// The same with a protocol that no list has.
     pub fn trial_of(&mut self, protocol: &'static dyn FileProtocol, trial: &Trial) -> TrialSample {
         let outcome = self.attempt(protocol, trial);
-        outcome.unwrap_or_else(|cause| match self.stop.load(Relaxed) {
-            true => self.failed(trial, STOPPED),
-            false => self.failed(trial, &cause.sentence()),
+        outcome.unwrap_or_else(|cause| {
+            let is_stopped = self.stop.load(Relaxed);
+            let why = if is_stopped { STOPPED.to_owned() } else { cause.sentence() };
+            self.failed(trial, &why)
         })
     }
 

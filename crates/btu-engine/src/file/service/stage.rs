@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io;
 use std::io::Read;
 use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::path::PathBuf;
@@ -29,9 +30,16 @@ use crate::file::ftp::scramble;
 #[derive(Debug)]
 pub(super) struct Stage {
     above: PathBuf,
-    made: Option<PathBuf>,
+    made: Option<Made>,
     /// How many files there are of a size.
     files: BTreeMap<Bytes, u32>,
+}
+
+/// The directory, locked as long as somebody uses it: what a program left that was killed is removed by the next.
+#[derive(Debug)]
+struct Made {
+    path: PathBuf,
+    _lock: File,
 }
 
 /// The files of one trial.
@@ -55,7 +63,7 @@ impl Stage {
 
     /// Where the files are, once there are any.
     pub(super) fn directory(&self) -> Option<PathBuf> {
-        self.made.clone()
+        self.made.as_ref().map(|made| made.path.clone())
     }
 
     /// The files of a trial: where they are to be cold, each is retrieved once by every client.
@@ -77,19 +85,23 @@ impl Stage {
 
     fn make(&mut self) -> Result<PathBuf, EngineError> {
         if let Some(made) = &self.made {
-            return Ok(made.clone());
+            return Ok(made.path.clone());
         }
+        remove_what_was_left(&self.above);
         let process = std::process::id();
         for number in 0..MOST_NAMES {
-            let path = self.above.join(format!("btu-file-{process}-{number}"));
+            let path = self.above.join(format!("{PREFIX}{process}-{number}"));
             match DirBuilder::new().mode(0o700).create(&path) {
-                Ok(()) => return Ok(self.made.insert(path).clone()),
+                Ok(()) => {
+                    let lock = lock(&path).map_err(EngineError::file("lock", &path))?;
+                    return Ok(self.made.insert(Made { path, _lock: lock }).path.clone());
+                }
                 Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(cause) => return Err(EngineError::file("make directory", path)(cause)),
             }
         }
         let above = self.above.display();
-        Err(EngineError::Refused(format!("{above} has too many directories btu-file-{process}-N")))
+        Err(EngineError::Refused(format!("{above} has too many directories {PREFIX}{process}-N")))
     }
 
     fn fill(
@@ -119,7 +131,7 @@ impl Drop for Stage {
     fn drop(&mut self) {
         if let Some(made) = &self.made {
             // What cannot be removed now has been removed by somebody else, or its disk is gone.
-            let _ = fs::remove_dir_all(made);
+            let _ = fs::remove_dir_all(&made.path);
         }
     }
 }
@@ -182,6 +194,25 @@ fn lack_of_proof(servers: &[ServerSample], all: Bytes) -> Option<String> {
     (!is_proof).then(|| format!("{read} of {all} came from the disk"))
 }
 
+/// Directories of this kind that nobody holds. One that cannot be removed is in nobody's way.
+fn remove_what_was_left(above: &Path) {
+    let entries = fs::read_dir(above).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| entry.file_name().as_bytes().starts_with(PREFIX.as_bytes()))
+    {
+        let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if is_directory && lock(&entry.path()).is_ok() {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// An error where somebody else holds it.
+fn lock(directory: &Path) -> io::Result<File> {
+    let directory = File::open(directory)?;
+    directory.try_lock()?;
+    Ok(directory)
+}
+
 fn name(size: Bytes, number: u32) -> String {
     format!("{}-{number}", size.count())
 }
@@ -213,6 +244,9 @@ fn read(mut file: File, stop: &AtomicBool) -> io::Result<()> {
 fn go_on(stop: &AtomicBool) -> io::Result<()> {
     if stop.load(Relaxed) { Err(io::ErrorKind::ConnectionAborted.into()) } else { Ok(()) }
 }
+
+/// How the names of directories begin.
+const PREFIX: &str = "btu-file-";
 
 const BUFFER: usize = 65536;
 

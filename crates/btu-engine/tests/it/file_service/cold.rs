@@ -8,6 +8,7 @@ use btu_core::file::sample::Trial;
 use btu_core::units::Bytes;
 use btu_engine::file;
 use btu_engine::file::Errand;
+use btu_engine::file::FileProtocol;
 use btu_engine::file::Moments;
 use btu_engine::file::Offer;
 use btu_engine::file::Visit;
@@ -27,7 +28,7 @@ fn a_cold_file_comes_from_the_disk_and_a_warm_one_does_not() {
     let (directory, is_disk) = directory();
     let mut service = service();
     service.keep_files_in(directory.path().to_owned());
-    for protocol in built().map(|protocol| protocol.name()) {
+    for protocol in built().map(FileProtocol::name) {
         let size_bytes = Bytes::new(3 << 20);
         let base = Trial { size_bytes, count: 2, ..trial(protocol, Operation::Get) };
         for held in [Held::Warm, Held::Cold] {
@@ -76,13 +77,13 @@ fn files_in_memory_are_never_called_cold() {
 #[test]
 fn nothing_but_the_files_of_the_directory_is_given() {
     let (directory, _) = directory();
-    let served = directory.path().join("served");
-    std::fs::create_dir(&served).unwrap();
+    let inside = directory.path().join("served");
+    std::fs::create_dir(&inside).unwrap();
     std::fs::write(directory.path().join("beside"), [1; 1024]).unwrap();
-    std::fs::write(served.join("file"), [2; 1024]).unwrap();
-    std::os::unix::fs::symlink("../beside", served.join("link")).unwrap();
+    std::fs::write(inside.join("file"), [2; 1024]).unwrap();
+    std::os::unix::fs::symlink("../beside", inside.join("link")).unwrap();
     for protocol in built() {
-        let offer = Offer { directory: Some(served.clone()), ..offer(9) };
+        let offer = Offer { directory: Some(inside.clone()), ..offer(9) };
         let server = protocol.serve(&offer).unwrap();
         for (name, is_given) in
             [("file", true), ("../beside", false), ("link", false), ("gone", false), (".", false)]
@@ -112,4 +113,25 @@ fn what_ftp_gives_of_a_directory_is_the_file_and_cannot_be_changed() {
     files.remove("/disk/file").unwrap_err();
     files.put("/disk/file", &mut &b"other"[..]).unwrap_err();
     assert!(std::fs::read(directory.path().join("file")).unwrap() == bytes);
+}
+
+/// Nobody takes away what another service of this machine works with.
+#[test]
+fn what_a_killed_program_left_is_removed_and_what_is_in_use_stays() {
+    let (directory, _) = directory();
+    let wanted = Trial { held: Held::Warm, ..trial("ftp", Operation::Get) };
+    let mut first = service();
+    first.keep_files_in(directory.path().to_owned());
+    first.trial(&wanted);
+    let in_use = left_in(&directory);
+    let left = directory.path().join("btu-file-1-0");
+    std::fs::create_dir(&left).unwrap();
+    std::fs::write(left.join("file"), "bits").unwrap();
+    let mut second = service();
+    second.keep_files_in(directory.path().to_owned());
+    assert_whole(&second.trial(&wanted).clients[0], &wanted);
+    assert!(!left.exists() && in_use[0].exists());
+    assert_whole(&first.trial(&wanted).clients[0], &wanted);
+    drop((first, second));
+    assert_eq!(left_in(&directory).len(), 0);
 }
