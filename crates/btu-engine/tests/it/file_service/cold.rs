@@ -29,7 +29,7 @@ fn a_cold_file_comes_from_the_disk_and_a_warm_one_does_not() {
     let mut service = service();
     service.keep_files_in(directory.path().to_owned());
     for protocol in built().map(FileProtocol::name) {
-        let size_bytes = Bytes::new(3 << 20);
+        let size_bytes = Bytes::new(8 << 20);
         let base = Trial { size_bytes, count: 2, ..trial(protocol, Operation::Get) };
         for held in [Held::Warm, Held::Cold] {
             let wanted = Trial { held, ..base.clone() };
