@@ -28,6 +28,7 @@ pub mod files;
 mod lineup;
 pub mod message;
 mod options;
+mod path;
 pub mod pingpong;
 #[cfg(feature = "tls")]
 mod pinned;
@@ -45,5 +46,6 @@ pub mod transport;
 pub use error::EngineError;
 pub use error::is_of_threads;
 pub use options::socket_options;
+pub use path::PathSettings;
 pub use place::Party;
 pub use place::Place;
