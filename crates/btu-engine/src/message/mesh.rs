@@ -47,6 +47,9 @@ pub(super) trait Wires: Debug + Send {
 }
 
 /// One rank.
+///
+/// A send that fails in the middle of a message leaves its channel of no more use: what followed would be taken for the rest
+/// of it. Kernels end with their first error.
 #[derive(Debug)]
 pub(super) struct Mesh<W> {
     rank: usize,
@@ -67,6 +70,8 @@ struct Pause {
     looks: u32,
     /// Since when nothing has moved.
     since: Option<Nanos>,
+    /// When a rank that spins last let others have its CPU, or began to spin.
+    yielded_at: Option<Nanos>,
 }
 
 /// What a call waits for.
@@ -110,6 +115,18 @@ impl<W: Wires> Endpoint for Mesh<W> {
     }
 
     fn send(&mut self, to: usize, tag: u32, payload: &[u8]) -> Result<(), LayerError> {
+        self.send_whole(to, tag, payload).map_err(|cause| self.told(cause))
+    }
+
+    fn receive(&mut self, from: usize, tag: u32, space: &mut [u8]) -> Result<Arrival, LayerError> {
+        let sent_at = self.receive_whole(from, Wanted { tag, space });
+        let sent_at = sent_at.map_err(|cause| self.told(cause))?;
+        Ok(Arrival { sent_at: Some(sent_at) })
+    }
+}
+
+impl<W: Wires> Mesh<W> {
+    fn send_whole(&mut self, to: usize, tag: u32, payload: &[u8]) -> Result<(), LayerError> {
         self.go_on()?;
         self.is_there(to)?;
         let head = self.head(tag, payload)?.encode();
@@ -126,25 +143,31 @@ impl<W: Wires> Endpoint for Mesh<W> {
         }
     }
 
-    fn receive(&mut self, from: usize, tag: u32, space: &mut [u8]) -> Result<Arrival, LayerError> {
+    /// Gives when the message was sent.
+    fn receive_whole(&mut self, from: usize, mut wanted: Wanted<'_>) -> Result<Nanos, LayerError> {
         self.go_on()?;
-        let mut wanted = Wanted { tag, space };
         if let Some(sent_at) = self.incoming[from].take_kept(&mut wanted, &mut self.keep)? {
-            return Ok(Arrival { sent_at: Some(sent_at) });
+            return Ok(sent_at);
         }
         let mut pause = Pause::new(from, Awaited::Message);
         loop {
             match self.take_in(from, Some(&mut wanted))? {
-                TakenIn::Whole(sent_at) => return Ok(Arrival { sent_at: Some(sent_at) }),
+                TakenIn::Whole(sent_at) => return Ok(sent_at),
                 moved => pause.note(moved == TakenIn::Moved),
             }
             self.is_there(from)?;
             self.pause(&mut pause)?;
         }
     }
-}
 
-impl<W: Wires> Mesh<W> {
+    /// Once all are told to end, the first who does is no cause for the others.
+    fn told(&self, cause: LayerError) -> LayerError {
+        match cause {
+            LayerError::Gone { .. } if self.stop.load(Relaxed) => LayerError::Stopped,
+            cause => cause,
+        }
+    }
+
     /// The head of a message that is sent now.
     fn head(&self, tag: u32, payload: &[u8]) -> Result<Head, LayerError> {
         let too_long = |_| LayerError::Length {
@@ -204,7 +227,11 @@ impl<W: Wires> Mesh<W> {
         }
         self.look_around(pause)?;
         self.go_on()?;
-        pause.check(self.patience)
+        let now = now();
+        if self.wait == Wait::Spin {
+            pause.share_cpu(now);
+        }
+        pause.check(now, self.patience)
     }
 
     fn look_around(&mut self, pause: &Pause) -> Result<(), LayerError> {
@@ -212,9 +239,6 @@ impl<W: Wires> Mesh<W> {
             Wait::Block => TURN,
             Wait::Spin => Nanos::ZERO,
         };
-        if longest.is_zero() && pause.looks.is_multiple_of(LOOKS_ALONE) {
-            std::thread::yield_now();
-        }
         let room_of = (pause.awaited == Awaited::Room).then_some(pause.peer);
         let slept = self.wires.sleep(room_of, longest);
         slept.map_err(|cause| LayerError::Gone { peer: pause.peer, cause: cause.to_string() })?;
@@ -236,7 +260,7 @@ impl<W: Wires> Mesh<W> {
 
 impl Pause {
     fn new(peer: usize, awaited: Awaited) -> Self {
-        Self { peer, awaited, looks: 0, since: None }
+        Self { peer, awaited, looks: 0, since: None, yielded_at: None }
     }
 
     /// Patience begins anew with whatever moves.
@@ -246,8 +270,15 @@ impl Pause {
         }
     }
 
-    fn check(&mut self, patience: Nanos) -> Result<(), LayerError> {
-        let now = now();
+    /// With more ranks than CPUs the awaited one may need the CPU of the one that spins.
+    fn share_cpu(&mut self, now: Nanos) {
+        if now.since(*self.yielded_at.get_or_insert(now)) >= ALONE {
+            std::thread::yield_now();
+            self.yielded_at = Some(now);
+        }
+    }
+
+    fn check(&mut self, now: Nanos, patience: Nanos) -> Result<(), LayerError> {
         let since = *self.since.get_or_insert(now);
         if now.since(since) < patience {
             return Ok(());
@@ -260,6 +291,5 @@ impl Pause {
 const TURN: Nanos = Nanos::from_millis(50);
 /// A rank that spins looks at one channel, and each time after so many looks at all and at the clock.
 const LOOKS_AROUND: u32 = 8;
-/// After so many, it lets others have its CPU for once: with more ranks than CPUs the awaited one may wait for it. Where
-/// nobody does, that costs less than a thousandth of the looks.
-const LOOKS_ALONE: u32 = 1024;
+/// How long it spins before it lets others have its CPU for once. Where nobody wants it, that takes some hundred nanoseconds.
+const ALONE: Nanos = Nanos::from_micros(20);
