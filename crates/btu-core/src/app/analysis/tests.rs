@@ -1,3 +1,5 @@
+//! Worked examples of what a journal of applications says.
+
 use super::super::kernel::Outcome;
 use super::super::plan::Path;
 use super::super::plan::Plan;

@@ -1,3 +1,5 @@
+//! Plans of applications as options and files give them.
+
 use std::collections::BTreeSet;
 
 use super::*;
