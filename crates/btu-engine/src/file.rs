@@ -1,6 +1,7 @@
 //! File protocols, each in a folder of its own, and the registry of them.
 
 pub mod ftp;
+pub mod service;
 
 use std::fmt::Debug;
 use std::io::Read;

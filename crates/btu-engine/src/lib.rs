@@ -26,6 +26,7 @@ pub mod file;
 pub mod files;
 mod lineup;
 mod options;
+mod path;
 pub mod pingpong;
 #[cfg(feature = "tls")]
 mod pinned;
@@ -43,5 +44,6 @@ pub mod transport;
 pub use error::EngineError;
 pub use error::is_of_threads;
 pub use options::socket_options;
+pub use path::PathSettings;
 pub use place::Party;
 pub use place::Place;

@@ -33,6 +33,5 @@ pub use duty::Duty;
 pub use session::LONGEST_WITH_A_PEER;
 pub use session::Opening;
 pub use session::Session;
-pub use sessions::PathSettings;
 pub use sessions::Sessions;
 pub use verify::Plant;

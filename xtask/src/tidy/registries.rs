@@ -86,7 +86,7 @@ static REGISTRIES: &[Registry] = &[
         folder: "crates/btu-engine/src/file",
         listed_in: "crates/btu-engine/src/file.rs",
         slice: "FILE_PROTOCOLS",
-        shared: &[],
+        shared: &["account", "disk", "service", "sockets"],
         page: "docs/file-protocols.md",
     },
     Registry {

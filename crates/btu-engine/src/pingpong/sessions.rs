@@ -3,7 +3,6 @@
 
 use btu_core::pingpong::schedule::WARM_UP;
 use std::collections::BTreeSet;
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -39,16 +38,8 @@ use super::session::by_a_moving_clock;
 use super::transport;
 use super::verify::Plant;
 use crate::error::EngineError;
+use crate::path::PathSettings;
 use crate::place::Party;
-
-/// What can be set of a path between two hosts; an error says why it cannot.
-pub trait PathSettings: fmt::Debug + Send {
-    /// Turns segmentation offload on or off for connections that are made from then on.
-    fn set_offload(&self, on: bool) -> Result<(), EngineError>;
-
-    /// Sets the largest packet; `None` for what the path had before.
-    fn set_mtu(&self, mtu: Option<Bytes>) -> Result<(), EngineError>;
-}
 
 /// The connections between two hosts, at most one of each configuration.
 #[derive(Debug)]
