@@ -12,6 +12,7 @@ use super::EventRecord;
 use super::Record;
 use super::plausible::implausible;
 use super::plausible::implausible_point;
+use crate::file;
 use crate::pingpong;
 use crate::traffic;
 use crate::words::several;
@@ -49,6 +50,12 @@ impl StoredLine for pingpong::sample::Line {
             _ => None,
         };
         wrong.map_or(Ok(line), Err)
+    }
+}
+
+impl StoredLine for file::sample::Line {
+    fn parse(line: &[u8]) -> Result<Self, String> {
+        from_json(line)
     }
 }
 
