@@ -9,6 +9,8 @@ pub mod point;
 pub mod round;
 pub mod sample;
 pub mod table;
+#[cfg(test)]
+mod testing;
 
 use crate::verb;
 

@@ -116,7 +116,8 @@ fn not_cold(point: &Point) -> Option<Flag> {
     match (point.trial.held, point.held, point.server.disk_per_delivered) {
         (Held::Cold, Held::Warm, read) => {
             let read = read.map_or(0.0, |read| 100.0 * read.value);
-            let detail = format!("{label}: {read:.0} % of the bytes came from a disk: told as warm");
+            let detail =
+                format!("{label}: {read:.0} % of the bytes came from a disk: told as warm");
             Some(Flag::new(NOT_COLD, detail))
         }
         (Held::Cold, _, None) if point.rounds > 0 => {
@@ -131,7 +132,8 @@ impl Trial {
     /// The trial in words: `ftp get 1 MB B->A, 2 clients, MTU 1500, cold`.
     pub fn label(&self) -> String {
         let (operation, way) = (self.operation.name(), self.direction.name());
-        let mut label = format!("{} {operation} {} {way}", self.protocol, size_text(self.size_bytes));
+        let mut label =
+            format!("{} {operation} {} {way}", self.protocol, size_text(self.size_bytes));
         if self.clients > 1 {
             label += &format!(", {} clients", self.clients);
         }

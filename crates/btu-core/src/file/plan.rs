@@ -223,12 +223,7 @@ impl fmt::Display for Path {
 }
 
 /// The first of these that is out of range.
-fn outside<T>(
-    name: &'static str,
-    values: &[T],
-    least: T,
-    most: T,
-) -> Option<(&'static str, String)>
+fn outside<T>(name: &'static str, values: &[T], least: T, most: T) -> Option<(&'static str, String)>
 where
     T: Copy + Ord + fmt::Display,
 {

@@ -165,11 +165,15 @@ fn clients(rounds: &[Round<'_>]) -> Vec<ClientFigures> {
     for one in rounds.iter().flat_map(Round::clients) {
         of_each.entry((one.direction, one.client)).or_default().push(one);
     }
-    of_each.into_iter().filter_map(|((way, client), rounds)| of_client(client, way, &rounds)).collect()
+    of_each
+        .into_iter()
+        .filter_map(|((way, client), rounds)| of_client(client, way, &rounds))
+        .collect()
 }
 
 fn of_client(client: u32, direction: Direction, rounds: &[ClientRound]) -> Option<ClientFigures> {
-    let figure = |of: fn(&ClientRound) -> f64| Figure::of(&rounds.iter().map(of).collect::<Vec<_>>());
+    let figure =
+        |of: fn(&ClientRound) -> f64| Figure::of(&rounds.iter().map(of).collect::<Vec<_>>());
     let (elapsed_s, rate_kib_s) = (figure(|one| one.elapsed_s)?, figure(|one| one.rate_kib_s)?);
     Some(ClientFigures { client, direction, elapsed_s, rate_kib_s })
 }
@@ -180,7 +184,8 @@ fn fairness(clients: &[ClientFigures]) -> Option<Fairness> {
     }
     let times: Vec<f64> = clients.iter().map(|one| one.elapsed_s.value).collect();
     let rates: Vec<f64> = clients.iter().map(|one| one.rate_kib_s.value).collect();
-    let longest = |a: &&ClientFigures, b: &&ClientFigures| a.elapsed_s.value.total_cmp(&b.elapsed_s.value);
+    let longest =
+        |a: &&ClientFigures, b: &&ClientFigures| a.elapsed_s.value.total_cmp(&b.elapsed_s.value);
     let (worst, best) = (clients.iter().max_by(longest)?, clients.iter().min_by(longest)?);
     let [least, most] = [f64::min, f64::max].map(|of| rates.iter().copied().reduce(of));
     let median_s = stats::median(&times)?;

@@ -68,7 +68,9 @@ impl<'a> Round<'a> {
     pub fn held(&self) -> Held {
         let read = self.sample.servers.iter().map(|server| server.disk_read).sum::<Option<Bytes>>();
         match (self.sample.trial.held, read) {
-            (Held::Cold, Some(read)) if f64_of(read) < WARM * f64_of(self.sample.trial.size_bytes) => {
+            (Held::Cold, Some(read))
+                if f64_of(read) < WARM * f64_of(self.sample.trial.size_bytes) =>
+            {
                 Held::Warm
             }
             (held, _) => held,
@@ -121,7 +123,10 @@ impl<'a> Round<'a> {
     /// Bytes that came from a disk for each one that was delivered.
     pub fn disk_per_delivered(&self) -> Option<f64> {
         let read: Option<Bytes> = self.sample.servers.iter().map(|server| server.disk_read).sum();
-        read.filter(|_| !self.sample.servers.is_empty()).map(f64_of).zip(self.delivered()).map(|(read, all)| read / all)
+        read.filter(|_| !self.sample.servers.is_empty())
+            .map(f64_of)
+            .zip(self.delivered())
+            .map(|(read, all)| read / all)
     }
 
     /// The busy CPUs of the machine in one second, those of all programs together.

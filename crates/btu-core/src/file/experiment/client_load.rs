@@ -91,7 +91,10 @@ fn together(found: &[&Point]) -> Table {
 fn worst(point: &Point) -> Option<String> {
     let fair = point.fairness.as_ref()?;
     let (client, times) = (fair.worst_client, fair.slowest_over_median);
-    Some(format!("{}: client {client} was the slowest, with {times:.2} times the median.", label(point)))
+    Some(format!(
+        "{}: client {client} was the slowest, with {times:.2} times the median.",
+        label(point)
+    ))
 }
 
 fn label(point: &Point) -> String {

@@ -49,9 +49,13 @@ impl Experiment for RpcSweep {
 
     fn findings(&self, plan: &Plan, points: &[Point]) -> Findings {
         let series = series(plan);
-        let curves = series.chunk_by(|a, b| (&a.protocol, a.operation) == (&b.protocol, b.operation));
+        let curves =
+            series.chunk_by(|a, b| (&a.protocol, a.operation) == (&b.protocol, b.operation));
         Findings {
-            tables: curves.map(|curve| table(curve, points)).filter(|one| !one.rows.is_empty()).collect(),
+            tables: curves
+                .map(|curve| table(curve, points))
+                .filter(|one| !one.rows.is_empty())
+                .collect(),
             fits: series.iter().filter_map(|one| one.fit(points)).collect(),
             remarks: series.iter().filter_map(Series::steps).collect(),
             ..Findings::default()
@@ -129,11 +133,15 @@ impl Series {
         let mtu = self.mtu.filter(|_| self.operation == Operation::Call)?;
         let alike = |pair: &&[Bytes]| same(packets(pair[0], mtu), packets(pair[1], mtu));
         let pairs = self.sizes.windows(2).filter(alike);
-        let told: Vec<String> =
-            pairs.map(|pair| format!("{} and {}", size_text(pair[0]), size_text(pair[1]))).collect();
+        let told: Vec<String> = pairs
+            .map(|pair| format!("{} and {}", size_text(pair[0]), size_text(pair[1])))
+            .collect();
         let at = at_mtu(self.mtu);
-        let (protocol, told) = (&self.protocol, Some(told.join("; ")).filter(|told| !told.is_empty())?);
-        Some(format!("{protocol}{at}: as many packets each: {told}; from every other size to the next the count changes."))
+        let (protocol, told) =
+            (&self.protocol, Some(told.join("; ")).filter(|told| !told.is_empty())?);
+        Some(format!(
+            "{protocol}{at}: as many packets each: {told}; from every other size to the next the count changes."
+        ))
     }
 }
 

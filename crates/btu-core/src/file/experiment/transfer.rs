@@ -55,7 +55,12 @@ impl Experiment for Transfer {
         let mtus = plan.mtus_or(&MTUS).len();
         let offloaded = points.iter().any(|point| point.offload == Some(true));
         let remarks = (mtus > 1 && offloaded).then(|| OFFLOADED.to_owned());
-        Findings { tables: vec![table], pairs, remarks: remarks.into_iter().collect(), ..Findings::default() }
+        Findings {
+            tables: vec![table],
+            pairs,
+            remarks: remarks.into_iter().collect(),
+            ..Findings::default()
+        }
     }
 }
 
@@ -123,14 +128,17 @@ impl Setup {
 
     /// A->B, B->A and the sum while both ran.
     fn both(&self, points: &[Point]) -> [Option<Figure>; 3] {
-        let Some(both) = super::point(points, &self.trial(Direction::Both)) else { return [None; 3] };
+        let Some(both) = super::point(points, &self.trial(Direction::Both)) else {
+            return [None; 3];
+        };
         let rate = |way| both.rates.get(&way).copied();
         [rate(Direction::AToB), rate(Direction::BToA), both.total]
     }
 
     /// A sum over the mean of the two directions alone.
     fn over_alone(&self, sum: Figure, points: &[Point]) -> Option<Figure> {
-        let [to, from] = [Direction::AToB, Direction::BToA].map(|way| total(points, &self.trial(way)));
+        let [to, from] =
+            [Direction::AToB, Direction::BToA].map(|way| total(points, &self.trial(way)));
         let alone = f64::midpoint(to?.value, from?.value);
         (alone > 0.0).then(|| Figure::exact(sum.value / alone))
     }
