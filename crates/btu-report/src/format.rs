@@ -8,6 +8,7 @@ mod text;
 
 use std::fmt;
 
+use btu_core::file;
 use btu_core::journal::Journal;
 use btu_core::pingpong;
 use btu_core::run::analysis::Analysis;
@@ -63,6 +64,13 @@ pub struct Report<'a> {
 pub enum Content<'a> {
     /// Two results beside each other.
     Comparison(&'a ComparisonDocument),
+    /// A file service.
+    File {
+        /// What was measured.
+        journal: &'a file::Journal,
+        /// What it means.
+        analysis: &'a file::analysis::Analysis,
+    },
     /// A ping-pong.
     PingPong {
         /// What was measured.

@@ -6,6 +6,7 @@
 
 mod build;
 mod cells;
+mod file;
 mod host;
 mod pingpong;
 #[cfg(feature = "schema")]
@@ -20,10 +21,12 @@ use serde::Deserialize;
 use serde::Serialize;
 
 pub use build::result;
+pub use file::*;
 pub use pingpong::*;
 #[cfg(feature = "schema")]
 pub use schema::*;
 pub use traffic::*;
+pub use version::FILE_SCHEMA_VERSION;
 pub use version::PINGPONG_SCHEMA_VERSION;
 pub use version::SCHEMA_VERSION;
 pub use version::SECOND_RUNS_SCHEMA_VERSION;

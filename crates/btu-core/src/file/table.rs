@@ -15,8 +15,21 @@ pub struct Findings {
     pub pairs: Vec<Pair>,
     /// More clients beside fewer.
     pub ratios: Vec<Ratio>,
+    /// Rates over sizes.
+    pub curves: Vec<Curve>,
+    /// The number of the table whose first column is worth bars.
+    pub drawn: Option<usize>,
     /// Sentences.
     pub remarks: Vec<String>,
+}
+
+/// Rates over sizes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curve {
+    /// Of which calls.
+    pub label: String,
+    /// The rate at each size.
+    pub points: Vec<(Bytes, Figure)>,
 }
 
 /// Figures in rows and columns.

@@ -17,6 +17,7 @@ use super::Report;
 use crate::comparison;
 use crate::document::Lines;
 use crate::document::harmless;
+use crate::file;
 use crate::pingpong::csv_rows;
 use crate::ranking;
 use crate::traffic;
@@ -41,6 +42,7 @@ impl Format for Csv {
     fn render(&self, report: &Report<'_>) -> Vec<u8> {
         let text = match report.content {
             Content::Comparison(found) => table(comparison::csv_rows(found)),
+            Content::File { journal, .. } => table(file::csv_rows(journal)),
             Content::PingPong { journal, analysis } => table(csv_rows(journal, analysis)),
             Content::Ranking(found) => table(ranking::csv_rows(found)),
             Content::Run { journal, analysis } => runs(journal, analysis),

@@ -3,6 +3,7 @@
 use super::Content;
 use super::Format;
 use super::Report;
+use crate::result::file_result;
 use crate::result::pingpong_result;
 use crate::result::result;
 use crate::result::traffic_result;
@@ -27,6 +28,7 @@ impl Format for Json {
     fn render(&self, report: &Report<'_>) -> Vec<u8> {
         match report.content {
             Content::Comparison(found) => found.to_json(),
+            Content::File { journal, analysis } => file_result(journal, analysis).to_json(),
             Content::PingPong { journal, analysis } => pingpong_result(journal, analysis).to_json(),
             Content::Ranking(ranking) => ranking.to_json(),
             Content::Run { journal, analysis } => result(journal, analysis).to_json(),

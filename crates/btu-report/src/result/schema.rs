@@ -7,6 +7,7 @@ use serde_json::Map;
 use serde_json::Value;
 
 use super::ResultDocument;
+use super::file::FileDocument;
 use super::pingpong::PingPongDocument;
 use super::traffic::TrafficDocument;
 use super::version::REASON;
@@ -19,6 +20,11 @@ pub fn result_schema() -> Value {
 /// Of a ping-pong's `result.json`.
 pub fn pingpong_schema() -> Value {
     explained::<PingPongDocument>()
+}
+
+/// Of a file service's `result.json`.
+pub fn file_schema() -> Value {
+    explained::<FileDocument>()
 }
 
 /// Of a traffic measurement's `result.json`.

@@ -56,6 +56,7 @@ impl Experiment for ClientLoad {
         let remarks = found.iter().flat_map(|point| [worst(point), limit(point)]);
         Findings {
             tables: tables.filter(|table| !table.rows.is_empty()).collect(),
+            drawn: (!found.is_empty()).then_some(0),
             remarks: remarks.flatten().collect(),
             ..Findings::default()
         }

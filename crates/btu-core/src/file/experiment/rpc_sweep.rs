@@ -3,6 +3,7 @@
 use super::Experiment;
 use super::at_mtu;
 use super::point;
+use super::total;
 use super::trial;
 use crate::file::plan::Plan;
 use crate::file::point::Figure;
@@ -13,6 +14,7 @@ use crate::file::sample::Direction;
 use crate::file::sample::Operation;
 use crate::file::sample::Trial;
 use crate::file::table::Column;
+use crate::file::table::Curve;
 use crate::file::table::Findings;
 use crate::file::table::Fit;
 use crate::file::table::Table;
@@ -55,6 +57,11 @@ impl Experiment for RpcSweep {
             tables: curves
                 .map(|curve| table(curve, points))
                 .filter(|one| !one.rows.is_empty())
+                .collect(),
+            curves: series
+                .iter()
+                .map(|one| one.curve(points))
+                .filter(|one| !one.points.is_empty())
                 .collect(),
             fits: series.iter().filter_map(|one| one.fit(points)).collect(),
             remarks: series.iter().filter_map(Series::steps).collect(),
@@ -108,6 +115,15 @@ impl Series {
         let packets = self.mtu.map(|_| column("Packets", Unit::Count));
         let columns = [column("Elapsed", Unit::Seconds), column("Throughput", Unit::KibPerSecond)];
         columns.into_iter().chain(packets).collect()
+    }
+
+    /// The rate over the size of the block.
+    fn curve(&self, points: &[Point]) -> Curve {
+        let place = |size: &Bytes| Some((*size, total(points, &self.trial(*size))?));
+        Curve {
+            label: format!("{} {}{}", self.protocol, self.operation.name(), at_mtu(self.mtu)),
+            points: self.sizes.iter().filter_map(place).collect(),
+        }
     }
 
     /// The line through the time of one block.
