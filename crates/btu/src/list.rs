@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use btu_core::diagnosis::CAUSES;
+use btu_core::file::experiment::EXPERIMENTS;
 use btu_core::link::ELEMENTS;
 use btu_core::pingpong::import::FORMATS as IMPORTS;
 use btu_core::pingpong::statistic::Statistic;
@@ -138,6 +139,7 @@ fn registries() -> Result<Vec<Registry>, Failure> {
         ("backends", BACKENDS.iter().map(|b| pair(b.name(), b.help())).collect()),
         ("probes", PROBES.iter().map(|p| pair(p.name(), p.summary())).collect()),
         ("disclosure", GROUPS.iter().map(|g| pair(g.name(), g.about())).collect()),
+        ("file-experiments", EXPERIMENTS.iter().map(|e| pair(e.name(), e.about())).collect()),
         ("file-protocols", FILE_PROTOCOLS.iter().map(|p| pair(p.name(), p.about())).collect()),
         ("rules", RULES.iter().map(|r| pair(r.name, r.about)).collect()),
         ("causes", CAUSES.iter().map(|c| pair(c.name, c.about)).collect()),
