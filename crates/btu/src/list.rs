@@ -114,7 +114,7 @@ fn document(registries: Vec<Registry>) -> Value {
     };
     let mut document: Map<String, Value> =
         registries.into_iter().map(|(n, list)| (n.to_owned(), entries(list))).collect();
-    document.insert("schema_version".to_owned(), "1.1.0".into());
+    document.insert("schema_version".to_owned(), "1.2.0".into());
     Value::Object(document)
 }
 

@@ -21,6 +21,7 @@ mod comm;
 mod conformance;
 mod drift;
 mod faults;
+mod file_service;
 mod ftp;
 mod hot_path;
 mod local;

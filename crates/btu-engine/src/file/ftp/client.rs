@@ -16,9 +16,11 @@ use super::dialogue::Class;
 use super::dialogue::Dialogue;
 use super::dialogue::FtpFault;
 use super::dialogue::named;
-use super::sockets::Sockets;
 use super::transfer::Transfer;
 use crate::error::EngineError;
+use crate::file::Opening;
+use crate::file::sockets::Sockets;
+use crate::time::now;
 
 /// How to reach a server, and as whom.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +43,7 @@ pub struct Client {
     access: Access,
     dialogue: Arc<Mutex<Dialogue>>,
     sockets: Arc<Sockets>,
+    opening: Opening,
 }
 
 /// Ends a client from any thread: what it waits for fails at once, and so does all it tries later.
@@ -63,13 +66,25 @@ impl Access {
 impl Client {
     /// Connects and logs in. The calling thread is in the network of the client.
     pub fn connect(access: &Access) -> Result<Self, EngineError> {
-        let sockets = Arc::new(Sockets::default());
+        Self::connect_among(&Arc::default(), access)
+    }
+
+    /// The same, with sockets that somebody else can close.
+    pub fn connect_among(sockets: &Arc<Sockets>, access: &Access) -> Result<Self, EngineError> {
+        let begun = now();
         let options = Settings { nodelay: Some(true), ..Settings::default() };
-        let control = connected(access.server, &options, access.patience, &sockets)?;
+        let control = connected(access.server, &options, access.patience, sockets)?;
+        let met = now();
         let mut dialogue = Dialogue::over(control, access.patience);
         log_in(&mut dialogue, access)?;
-        let dialogue = Arc::new(Mutex::new(dialogue));
-        Ok(Self { access: access.clone(), dialogue, sockets })
+        let opening = Opening { connect_ns: met.since(begun), auth_ns: Some(now().since(met)) };
+        let (dialogue, sockets) = (Arc::new(Mutex::new(dialogue)), Arc::clone(sockets));
+        Ok(Self { access: access.clone(), dialogue, sockets, opening })
+    }
+
+    /// What connecting took, and logging in.
+    pub fn opening(&self) -> Opening {
+        self.opening
     }
 
     /// Begins to receive the file `name`.
@@ -146,11 +161,10 @@ fn connected(
     patience: Duration,
     sockets: &Sockets,
 ) -> Result<Arc<TcpStream>, EngineError> {
-    let stream = socket::connect(address, options, patience);
+    let stream = sockets.connect(address, options, patience);
     let stream = stream.map_err(|cause| named("connection")(cause.into()))?;
-    socket::bound_waits(&stream, patience)?;
-    let ended = || EngineError::Refused(format!("ftp {address}: the client was ended"));
-    sockets.admit(stream).ok_or_else(ended)
+    socket::bound_waits(&*stream, patience)?;
+    Ok(stream)
 }
 
 /// Until files can be asked for, unchanged (TYPE I).

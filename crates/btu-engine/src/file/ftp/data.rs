@@ -20,11 +20,13 @@ use btu_sys::socket::Settings;
 use super::command;
 use super::limits;
 use super::limits::Limits;
+use super::server::Shared;
 use super::sink::Sink;
-use super::sockets::Sockets;
 use super::source::Source;
 use super::store::StoreError;
 use crate::error::EngineError;
+use crate::file::account::Account;
+use crate::file::sockets::Sockets;
 use crate::transport::retried;
 
 /// A place where the client of one session may connect for one transfer.
@@ -141,6 +143,8 @@ pub(super) struct Patience<'a> {
     control: &'a TcpStream,
     /// Counts what is moved.
     moved: &'a AtomicU64,
+    /// Counts the calls.
+    account: &'a Account,
     /// Slices without a byte, of at most so many.
     slices: u128,
     most: u128,
@@ -152,9 +156,10 @@ pub(super) struct Patience<'a> {
 }
 
 impl<'a> Patience<'a> {
-    pub(super) fn of(limits: &Limits, control: &'a TcpStream, moved: &'a AtomicU64) -> Self {
-        let most = limits.data_idle.as_nanos().div_ceil(SLICE.as_nanos());
-        Self { control, moved, slices: 0, most, left: 0, calls: 0, looked: Instant::now() }
+    pub(super) fn of(shared: &'a Shared, control: &'a TcpStream) -> Self {
+        let most = shared.limits.data_idle.as_nanos().div_ceil(SLICE.as_nanos());
+        let (moved, account) = (&shared.moved, &shared.account);
+        Self { control, moved, account, slices: 0, most, left: 0, calls: 0, looked: Instant::now() }
     }
 
     /// Makes a call again for as long as nothing came of it and there is hope.
@@ -165,6 +170,7 @@ impl<'a> Patience<'a> {
     ) -> io::Result<usize> {
         self.slices = 0;
         loop {
+            self.account.count_call();
             match retried(&mut call) {
                 Err(cause) if cause.kind() == io::ErrorKind::WouldBlock && self.has_hope(data) => {}
                 Ok(count) => {

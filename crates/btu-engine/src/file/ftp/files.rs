@@ -1,5 +1,6 @@
 //! What a session of the FTP server does with files: transfers, listings, names.
 
+use std::fs::File;
 use std::io;
 use std::net::TcpStream;
 
@@ -13,6 +14,7 @@ use super::name::Meaning;
 use super::name::Name;
 use super::name::STANDING;
 use super::reply::Reply;
+use super::server::Shared;
 use super::session::Refusal;
 use super::session::Session;
 use super::session::quoted;
@@ -22,6 +24,7 @@ use super::source::Stored;
 use super::source::Text;
 use super::store::Entry;
 use super::store::StoreError;
+use crate::file::disk::Reading;
 
 /// Where an upload begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,10 +46,13 @@ impl Session {
         match name.meaning() {
             Meaning::Directory => Err(StoreError::IsDirectory.into()),
             Meaning::Nothing | Meaning::Null => Err(StoreError::Missing.into()),
-            Meaning::Stored => {
-                let object = self.shared.store.file(&name)?;
-                self.send(&mut Stored::new(object))
-            }
+            Meaning::Stored => match self.shared.on_disk(&name) {
+                Some(opened) => self.send_from_disk(opened.map_err(|_| StoreError::Missing)?.0),
+                None => {
+                    let object = self.shared.store.file(&name)?;
+                    self.send(&mut Stored::new(object))
+                }
+            },
             Meaning::Synthetic(pattern, size) => {
                 let mut source = self.shared.patterns.file(pattern, size);
                 self.send(&mut source)
@@ -61,6 +67,17 @@ impl Session {
         // The end of the file is the end of the connection: before the reply.
         self.shared.close(data);
         Ok(COMPLETE)
+    }
+
+    /// A file that is read into the buffer of the session while it is sent.
+    fn send_from_disk(&mut self, file: File) -> Result<Reply, Refusal> {
+        let data = self.open_data()?;
+        let mut reading = Reading::of(file, &mut self.buffer);
+        let sent = data::send(&data, &mut reading, Patience::of(&self.shared, &self.control));
+        let read = reading.end();
+        sent.map_err(|cause| self.broken(Broken::Connection(cause), &data))?;
+        self.shared.close(data);
+        read.map(|()| COMPLETE).map_err(|_| UNREADABLE.into())
     }
 
     /// What a client is told whose transfer broke off: nobody wants the rest. One that cannot be reached
@@ -84,7 +101,7 @@ impl Session {
     }
 
     fn patience(&self) -> Patience<'_> {
-        Patience::of(&self.shared.limits, &self.control, &self.shared.moved)
+        Patience::of(&self.shared, &self.control)
     }
 
     pub(super) fn write(&mut self, argument: &str, start: Start) -> Result<Reply, Refusal> {
@@ -98,7 +115,7 @@ impl Session {
 
     fn discard(&mut self) -> Result<Reply, Refusal> {
         let data = self.open_data()?;
-        let patience = Patience::of(&self.shared.limits, &self.control, &self.shared.moved);
+        let patience = Patience::of(&self.shared, &self.control);
         let received = data::receive(&data, &mut Discard(&mut self.buffer), patience);
         received.map_err(|cause| self.broken(cause, &data))?;
         self.shared.close(data);
@@ -125,7 +142,10 @@ impl Session {
         let size = match name.meaning() {
             Meaning::Directory => return Err(StoreError::IsDirectory.into()),
             Meaning::Nothing | Meaning::Null => return Err(StoreError::Missing.into()),
-            Meaning::Stored => self.shared.store.file(&name)?.size(),
+            Meaning::Stored => match self.shared.on_disk(&name) {
+                Some(opened) => opened.map_err(|_| StoreError::Missing)?.1,
+                None => self.shared.store.file(&name)?.size(),
+            },
             Meaning::Synthetic(_, size) => size,
         };
         Ok(Reply::told(213, size.count().to_string()))
@@ -199,6 +219,19 @@ impl Session {
     }
 }
 
+impl Shared {
+    /// The file that a name below `/disk/` stands for; `None` where that is a name as any other.
+    fn on_disk(&self, name: &Name) -> Option<io::Result<(File, Bytes)>> {
+        Some(self.disk.as_ref()?.open(name.as_str().strip_prefix("/disk/")?))
+    }
+}
+
+impl Source for Reading<'_> {
+    fn chunk(&mut self) -> Option<&[u8]> {
+        Self::chunk(self)
+    }
+}
+
 /// One line of a listing.
 struct Row {
     name: String,
@@ -237,6 +270,7 @@ impl From<StoreError> for Refusal {
 const COMPLETE: Reply = Reply::new(226, "transfer complete");
 const CHANGED: Reply = Reply::new(250, "directory changed");
 const REMOVED: Reply = Reply::new(250, "removed");
+const UNREADABLE: Reply = Reply::new(451, "the file could not be read to its end");
 const CUT: Reply = Reply::new(426, "data connection broken, transfer aborted");
 const NO_DIRECTORY: Reply = Reply::new(550, "no such directory");
 const FIXED: Reply = Reply::new(553, "this name cannot be changed");

@@ -2,25 +2,42 @@
 
 use std::io::Read;
 use std::io::Write;
-use std::net::IpAddr;
 use std::net::SocketAddr;
 
+use btu_core::file::sample::Operation;
 use btu_core::units::Bytes;
+use btu_sys::memory::Buffer;
 
 use super::client::Access;
 use super::client::Client;
+use super::limits::Limits;
 use super::server::Server;
 use super::server::Serving;
+use super::source::scramble;
 use crate::error::EngineError;
+use crate::file::Account;
+use crate::file::Errand;
 use crate::file::FileProtocol;
+use crate::file::Keeping;
+use crate::file::Moments;
+use crate::file::Offer;
+use crate::file::Opening;
 use crate::file::Served;
 use crate::file::Session;
-use crate::place::Place;
+use crate::file::Visit;
 use crate::transport::retried;
 
 /// The protocol `ftp`.
 #[derive(Debug)]
 pub struct Ftp;
+
+/// A client with its errand.
+#[derive(Debug)]
+struct Runner {
+    client: Client,
+    errand: Errand,
+    buffer: Buffer,
+}
 
 impl FileProtocol for Ftp {
     fn name(&self) -> &'static str {
@@ -31,12 +48,31 @@ impl FileProtocol for Ftp {
         "FTP over passive connections, binary, without TLS"
     }
 
-    fn serve(&self, place: &Place, address: IpAddr) -> Result<Box<dyn Served>, EngineError> {
-        Ok(Box::new(Server::start(Serving::at(place.clone(), address))?))
+    fn operations(&self) -> &'static [Operation] {
+        &[Operation::Get, Operation::Put]
     }
 
-    fn open(&self, server: SocketAddr) -> Result<Box<dyn Session>, EngineError> {
-        Ok(Box::new(Client::connect(&Access::anonymous(server))?))
+    fn serve(&self, offer: &Offer) -> Result<Box<dyn Served>, EngineError> {
+        let limits = Limits { sessions: offer.clients, ..Limits::default() };
+        let serving = Serving {
+            sockets: offer.settings.clone(),
+            limits,
+            directory: offer.directory.clone(),
+            ..Serving::at(offer.place.clone(), offer.address)
+        };
+        Ok(Box::new(Server::start(serving)?))
+    }
+
+    fn open(&self, visit: &Visit) -> Result<Box<dyn Session>, EngineError> {
+        let access = Access {
+            sockets: visit.settings.clone(),
+            patience: visit.patience,
+            ..Access::anonymous(visit.server)
+        };
+        let client = Client::connect_among(&visit.sockets, &access)?;
+        let mut buffer = Buffer::prefaulted(BUFFER)?;
+        scramble(&mut buffer);
+        Ok(Box::new(Runner { client, errand: visit.errand.clone(), buffer }))
     }
 }
 
@@ -44,9 +80,82 @@ impl Served for Server {
     fn address(&self) -> SocketAddr {
         Self::address(self)
     }
+
+    fn account(&self) -> &Account {
+        Self::account(self)
+    }
+
+    fn moved(&self) -> Bytes {
+        Self::moved(self)
+    }
 }
 
-impl Session for Client {
+impl Session for Runner {
+    fn opening(&self) -> Opening {
+        self.client.opening()
+    }
+
+    fn run(&mut self, number: u32, moments: &mut Moments<'_>) -> Result<Bytes, EngineError> {
+        match self.errand.operation {
+            Operation::Get => self.retrieve(number, moments),
+            Operation::Put => self.store(moments),
+            Operation::Call | Operation::Stream => {
+                Err(EngineError::Refused("ftp: files are all that it passes".to_owned()))
+            }
+        }
+    }
+
+    fn close(self: Box<Self>) -> Result<(), EngineError> {
+        self.client.close()
+    }
+
+    fn keeping(&mut self) -> Option<&mut dyn Keeping> {
+        Some(&mut self.client)
+    }
+}
+
+impl Runner {
+    /// Throws away what comes.
+    fn retrieve(&mut self, number: u32, moments: &mut Moments<'_>) -> Result<Bytes, EngineError> {
+        let name = self.errand.file(number).map_or_else(
+            || format!("/random/{}", self.errand.size.count()),
+            |file| format!("/disk/{file}"),
+        );
+        let transfer = self.client.retrieve(&name)?;
+        let mut left = self.errand.size.count();
+        loop {
+            let count = transfer.receive(&mut self.buffer)?;
+            if count == 0 {
+                break;
+            }
+            left = left.checked_sub(count as u64).ok_or_else(|| self.errand.is_too_long("ftp"))?;
+            moments.passed(count, left == 0);
+        }
+        if left > 0 {
+            return Err(self.errand.is_short("ftp", left));
+        }
+        transfer.finish()?;
+        moments.committed();
+        Ok(self.errand.size)
+    }
+
+    fn store(&mut self, moments: &mut Moments<'_>) -> Result<Bytes, EngineError> {
+        let mut transfer = self.client.store("/null/btu")?;
+        let mut left = self.errand.size.len();
+        while left > 0 {
+            let sent = transfer.send(&self.buffer[..left.min(BUFFER)])?;
+            left -= sent;
+            if sent > 0 {
+                moments.passed(sent, left == 0);
+            }
+        }
+        transfer.finish()?;
+        moments.committed();
+        Ok(self.errand.size)
+    }
+}
+
+impl Keeping for Client {
     fn get(&mut self, name: &str, sink: &mut dyn Write) -> Result<Bytes, EngineError> {
         let transfer = self.retrieve(name)?;
         let (mut space, mut total) = (vec![0; BUFFER], Bytes::ZERO);

@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::net::TcpListener;
 use std::net::TcpStream;
 use std::os::fd::AsFd;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -25,10 +26,12 @@ use super::limits::Limits;
 use super::limits::Login;
 use super::reply::Reply;
 use super::session::Session;
-use super::sockets::Sockets;
 use super::source::Patterns;
 use super::store::Store;
 use crate::error::EngineError;
+use crate::file::account::Account;
+use crate::file::disk::Directory;
+use crate::file::sockets::Sockets;
 use crate::place::Place;
 use crate::threads;
 
@@ -47,6 +50,8 @@ pub struct Serving {
     pub client: Option<IpAddr>,
     /// How much it grants.
     pub limits: Limits,
+    /// Whose files are those of `/disk/`, to be read.
+    pub directory: Option<PathBuf>,
 }
 
 /// A server that listens. Dropped, it stops at once, with every thread and connection.
@@ -72,6 +77,9 @@ pub(super) struct Shared {
     /// Bytes of files and lists, sent and received.
     pub(super) moved: AtomicU64,
     pub(super) guests: Guests,
+    pub(super) account: Account,
+    /// What `/disk/` stands for.
+    pub(super) disk: Option<Directory>,
 }
 
 impl Serving {
@@ -84,6 +92,7 @@ impl Serving {
             login: Login::Anybody,
             client: None,
             limits: Limits::default(),
+            directory: None,
         }
     }
 }
@@ -91,7 +100,7 @@ impl Serving {
 impl Server {
     /// Listens and serves; returns once clients can connect.
     pub fn start(serving: Serving) -> Result<Self, EngineError> {
-        let Serving { place, address, sockets, login, client, limits } = serving;
+        let Serving { place, address, sockets, login, client, limits, directory } = serving;
         let control = Settings { nodelay: Some(true), ..Settings::default() };
         let control = Settings { user_timeout: sockets.user_timeout, ..control };
         let listener = listen(&place, address, control)?;
@@ -106,6 +115,8 @@ impl Server {
             store: Store::of_at_most(limits.store),
             moved: AtomicU64::new(0),
             guests: Guests::default(),
+            account: Account::default(),
+            disk: directory.map(Directory),
             limits,
         });
         let mut server = Self { address, shared, acceptor: None };
@@ -113,6 +124,7 @@ impl Server {
         if let Some(listener) = server.shared.sockets.admit(listener) {
             let (name, shared) = (thread_name(address), Arc::clone(&server.shared));
             server.acceptor = Some(place.spawn(&name, move || {
+                let _enrolled = shared.account.enrol();
                 accept(&listener, &shared);
                 Ok(())
             })?);
@@ -128,6 +140,11 @@ impl Server {
     /// How busy its sessions are.
     pub fn gauge(&self) -> Gauge {
         Gauge(Arc::clone(&self.shared))
+    }
+
+    /// What its threads used.
+    pub fn account(&self) -> &Account {
+        &self.shared.account
     }
 
     /// Payload of files and lists that was sent and received so far.
@@ -206,7 +223,12 @@ fn welcome(control: TcpStream, shared: &Arc<Shared>, listener: &TcpListener) {
         shared.end_with_the_process(&*control);
         let session = Session::new(Arc::clone(shared), Arc::clone(&control)).ok()?;
         let name = listener.local_addr().map(thread_name).unwrap_or_default();
-        threads::start(&name, move || session.run()).ok()
+        let account = shared.account.clone();
+        let work = move || {
+            let _enrolled = account.enrol();
+            session.run();
+        };
+        threads::start(&name, work).ok()
     };
     if !shared.guests.take_in(shared.limits.sessions, &control, begin) {
         refuse(&control);

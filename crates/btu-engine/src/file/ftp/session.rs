@@ -78,6 +78,7 @@ impl Session {
         let mut lines = Lines::of_at_most(limits::LINE);
         self.say(&READY)?;
         loop {
+            self.shared.account.count_call();
             let parsed = match lines.next(self.control.as_fd()) {
                 Ok(Line::Text(line)) => Command::parse(line),
                 Ok(Line::TooLong) => Err(TOO_LONG),
@@ -100,6 +101,7 @@ impl Session {
 
     /// One reply, one write: a second one would wait for the client's delayed acknowledgement.
     pub(super) fn say(&self, reply: &Reply) -> io::Result<()> {
+        self.shared.account.count_call();
         data::send_all(&self.control, &reply.wire())
     }
 

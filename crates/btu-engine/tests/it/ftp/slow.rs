@@ -17,7 +17,7 @@ use btu_core::units::Nanos;
 use btu_engine::Place;
 use btu_engine::activity;
 use btu_engine::activity::Setup;
-use btu_engine::file::Session;
+use btu_engine::file::Keeping;
 use btu_engine::file::ftp::Access;
 use btu_engine::file::ftp::Client;
 use btu_engine::file::ftp::Server;

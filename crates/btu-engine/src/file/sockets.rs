@@ -1,18 +1,26 @@
 //! The open sockets of one party, so that all its threads can be told to stop at once.
 
 use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::net::TcpStream;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::MutexGuard;
 use std::sync::PoisonError;
 use std::sync::Weak;
+use std::time::Duration;
+use std::time::Instant;
 
+use btu_sys::exchange;
+use btu_sys::exchange::Ready;
 use btu_sys::socket;
+use btu_sys::socket::Settings;
 
 /// Sockets that live as long as their owners keep them.
 #[derive(Default)]
-pub(super) struct Sockets(Mutex<State>);
+pub struct Sockets(Mutex<State>);
 
 #[derive(Default)]
 struct State {
@@ -21,8 +29,39 @@ struct State {
 }
 
 impl Sockets {
+    /// Connects within `patience`, unless everything is closed before. The socket blocks, without a bound.
+    pub fn connect(
+        &self,
+        address: SocketAddr,
+        settings: &Settings,
+        patience: Duration,
+    ) -> btu_sys::Result<Arc<TcpStream>> {
+        let named = |cause: io::Error| btu_sys::Error::new(format!("connect to {address}"), cause);
+        let ended = || named(io::ErrorKind::ConnectionAborted.into());
+        let begun = socket::begin_connect(address, settings)?;
+        let stream = self.admit(begun).ok_or_else(ended)?;
+        self.await_connection(&stream, patience).map_err(named)?;
+        stream.set_nonblocking(false).map_err(named)?;
+        Ok(stream)
+    }
+
+    fn await_connection(&self, stream: &TcpStream, patience: Duration) -> io::Result<()> {
+        let end = Instant::now() + patience;
+        while !exchange::poll(stream.as_fd(), Ready::Write, Some(GLANCE))? {
+            if self.is_closed() {
+                return Err(io::ErrorKind::ConnectionAborted.into());
+            }
+            if Instant::now() >= end {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+        }
+        stream.take_error()?.map_or(Ok(()), Err)?;
+        // One that was closed meanwhile has no error, and no peer.
+        stream.peer_addr().map(drop)
+    }
+
     /// Watches over a socket; `None` once everything is closed, and the socket is gone.
-    pub(super) fn admit<S: AsFd + Send + Sync + 'static>(&self, socket: S) -> Option<Arc<S>> {
+    pub fn admit<S: AsFd + Send + Sync + 'static>(&self, socket: S) -> Option<Arc<S>> {
         let mut state = self.lock();
         if state.closed {
             return None;
@@ -36,7 +75,7 @@ impl Sockets {
 
     /// Ends every call that waits on one of the sockets, now and in the future. What was written and
     /// not yet sent is discarded: it would go on travelling after everything else has stopped.
-    pub(super) fn close(&self) {
+    pub fn close(&self) {
         let mut state = self.lock();
         state.closed = true;
         for socket in state.open.drain(..).filter_map(|socket| socket.upgrade()) {
@@ -47,7 +86,8 @@ impl Sockets {
         }
     }
 
-    pub(super) fn is_closed(&self) -> bool {
+    /// Whether everything was closed.
+    pub fn is_closed(&self) -> bool {
         self.lock().closed
     }
 
@@ -65,6 +105,9 @@ impl fmt::Debug for Sockets {
             .finish()
     }
 }
+
+/// How long a connection is awaited before somebody looks whether it is still wanted.
+const GLANCE: Duration = Duration::from_millis(20);
 
 #[cfg(test)]
 mod tests {

@@ -1,0 +1,240 @@
+//! What the threads of a server use: CPU time, calls and bytes of a disk, by the kernel's count of each thread.
+//!
+//! `/proc/PID/schedstat` is of the main thread alone, and a thread that ended is gone from `/proc`: each adds its own
+//! when it ends. The kernel counts calls that read and write files (`task_io_accounting`), `send` and `recv` it does
+//! not: these the server counts itself.
+
+use std::fs;
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::MutexGuard;
+use std::sync::PoisonError;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+use btu_core::file::sample::ServerSample;
+use btu_core::units::Bytes;
+use btu_core::units::Nanos;
+
+/// The account of a server.
+#[derive(Clone, Debug, Default)]
+pub struct Account(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    roll: Mutex<Roll>,
+    /// `send` and `recv`.
+    calls: AtomicU64,
+}
+
+/// Threads that go on, and what those used that ended.
+#[derive(Debug, Default)]
+struct Roll {
+    going_on: Vec<PathBuf>,
+    ended: Usage,
+}
+
+/// A thread on the roll. Dropped by that thread, it leaves what it used.
+#[derive(Debug)]
+pub(crate) struct Enrolled {
+    account: Account,
+    /// Of the thread in `/proc`.
+    path: PathBuf,
+}
+
+/// What threads used, or why nobody knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Usage {
+    /// Time on a CPU, in ns.
+    pub cpu_ns: Result<u64, String>,
+    /// Calls that read and wrote, files and sockets alike.
+    pub calls: Result<u64, String>,
+    /// Bytes that came from a disk.
+    pub disk_read: Result<u64, String>,
+    /// Bytes that go to a disk.
+    pub disk_written: Result<u64, String>,
+}
+
+impl Account {
+    /// Takes the calling thread on the roll until the value is dropped by it.
+    pub(crate) fn enrol(&self) -> Enrolled {
+        let own = fs::read_link("/proc/thread-self").unwrap_or_default();
+        let path = Path::new("/proc").join(own);
+        self.lock().going_on.push(path.clone());
+        Enrolled { account: self.clone(), path }
+    }
+
+    /// A call that the kernel does not count was made.
+    #[inline]
+    pub(crate) fn count_call(&self) {
+        self.0.calls.fetch_add(1, Relaxed);
+    }
+
+    /// What all threads used so far.
+    pub fn usage(&self) -> Usage {
+        // Nobody leaves the roll meanwhile: no thread is counted twice, or not at all.
+        let roll = self.lock();
+        let living = roll.going_on.iter().map(|path| Usage::of(path));
+        let all = living.fold(roll.ended.clone(), |sum, one| sum.plus(&one));
+        all.plus(&Usage { calls: Ok(self.0.calls.load(Relaxed)), ..Usage::default() })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Roll> {
+        self.0.roll.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Enrolled {
+    fn drop(&mut self) {
+        let mut roll = self.account.lock();
+        roll.going_on.retain(|path| *path != self.path);
+        roll.ended = roll.ended.plus(&Usage::of(&self.path));
+    }
+}
+
+impl Usage {
+    fn of(thread: &Path) -> Self {
+        let schedstat = read(&thread.join("schedstat"));
+        let io = read(&thread.join("io"));
+        let counter = |name| io.as_deref().map_err(Clone::clone).and_then(|io| number(io, name));
+        let calls = counter("syscr:").and_then(|read| Ok(read + counter("syscw:")?));
+        Self {
+            cpu_ns: schedstat.and_then(|text| first(&text)),
+            calls,
+            disk_read: counter("read_bytes:"),
+            disk_written: counter("write_bytes:"),
+        }
+    }
+
+    fn plus(&self, other: &Self) -> Self {
+        self.with(other, u64::saturating_add)
+    }
+
+    /// What came since an earlier reading.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        self.with(earlier, u64::saturating_sub)
+    }
+
+    fn with(&self, other: &Self, join: impl Fn(u64, u64) -> u64) -> Self {
+        let join = |own: &Result<u64, String>, other: &Result<u64, String>| {
+            Ok(join(own.clone()?, other.clone()?))
+        };
+        Self {
+            cpu_ns: join(&self.cpu_ns, &other.cpu_ns),
+            calls: join(&self.calls, &other.calls),
+            disk_read: join(&self.disk_read, &other.disk_read),
+            disk_written: join(&self.disk_written, &other.disk_written),
+        }
+    }
+
+    /// As a sample has it: what is not known is named with its reason.
+    pub fn sample(self, host: &str, elapsed_ns: Nanos) -> ServerSample {
+        let mut sample =
+            ServerSample { host: host.to_owned(), elapsed_ns, ..ServerSample::default() };
+        let mut known = |name: &str, figure: Result<u64, String>| {
+            let told = |reason| sample.not_available.insert(name.to_owned(), reason);
+            figure.map_err(told).ok()
+        };
+        let cpu_ns = known("cpu_ns", self.cpu_ns).map(Nanos::new);
+        let calls = known("calls", self.calls);
+        let disk_read = known("disk_read", self.disk_read).map(Bytes::new);
+        let disk_written = known("disk_written", self.disk_written).map(Bytes::new);
+        ServerSample { cpu_ns, calls, disk_read, disk_written, ..sample }
+    }
+}
+
+/// Of nobody.
+impl Default for Usage {
+    fn default() -> Self {
+        Self { cpu_ns: Ok(0), calls: Ok(0), disk_read: Ok(0), disk_written: Ok(0) }
+    }
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    fs::read_to_string(path).map_err(|cause| format!("read {}: {cause}", shown(path)))
+}
+
+/// The same for every thread, so that the reasons of two runs are equal.
+fn shown(path: &Path) -> String {
+    let file = path.file_name().unwrap_or_default();
+    format!("/proc/self/task/TID/{}", file.to_string_lossy())
+}
+
+/// Field 1 of schedstat (Documentation/scheduler/sched-stats.rst of Linux): time on a CPU, in ns.
+fn first(text: &str) -> Result<u64, String> {
+    let field = text.split_ascii_whitespace().next().and_then(|field| field.parse().ok());
+    field.ok_or_else(|| "/proc/self/task/TID/schedstat has no first field".to_owned())
+}
+
+fn number(text: &str, name: &str) -> Result<u64, String> {
+    let value = text.lines().find_map(|line| line.strip_prefix(name));
+    let value = value.and_then(|value| value.trim().parse().ok());
+    value.ok_or_else(|| format!("/proc/self/task/TID/io has no {name}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::hint::black_box;
+    use std::sync::mpsc;
+    use std::thread;
+
+    use super::*;
+
+    fn work_for(time: Nanos) {
+        let end = btu_sys::cpu::thread_cpu_ns() + time.count();
+        while btu_sys::cpu::thread_cpu_ns() < end {
+            black_box((0..1000_u64).fold(0, u64::wrapping_add));
+        }
+    }
+
+    #[test]
+    fn threads_that_ended_and_threads_that_go_on_are_counted_once() {
+        let account = Account::default();
+        let (done, is_done) = mpsc::channel();
+        let (leave, may_leave) = mpsc::channel::<()>();
+        let ended = thread::spawn({
+            let account = account.clone();
+            move || {
+                let _enrolled = account.enrol();
+                work_for(Nanos::from_millis(30));
+            }
+        });
+        ended.join().unwrap();
+        let goes_on = thread::spawn({
+            let account = account.clone();
+            move || {
+                let _enrolled = account.enrol();
+                work_for(Nanos::from_millis(30));
+                account.count_call();
+                done.send(()).unwrap();
+                let _ = may_leave.recv();
+            }
+        });
+        is_done.recv().unwrap();
+        let usage = account.usage();
+        drop(leave);
+        goes_on.join().unwrap();
+        match usage.cpu_ns {
+            // What a thread used is written at a tick of the scheduler, 10 ms at most.
+            Ok(used) => assert!((45_000_000..200_000_000).contains(&used), "{used} ns"),
+            Err(reason) => skip!("not readable: {reason}"),
+        }
+        if let Ok(calls) = usage.calls {
+            assert!(calls >= 1);
+        }
+        let after = account.usage();
+        assert!(after.cpu_ns.unwrap() >= 60_000_000);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_told_with_its_reason() {
+        let usage = Usage::of(Path::new("/proc/self/task/0")).since(&Usage::default());
+        let sample = usage.sample("b", Nanos::from_millis(1));
+        assert_eq!((sample.host.as_str(), sample.cpu_ns, sample.calls), ("b", None, None));
+        assert_eq!(sample.not_available.len(), 4);
+        assert!(sample.not_available["cpu_ns"].contains("schedstat"));
+    }
+}

@@ -1,0 +1,202 @@
+//! Files on a disk, for servers to give: made once for each size, and cold or warm before each trial.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::fs::DirBuilder;
+use std::fs::File;
+use std::io;
+use std::io::Read;
+use std::io::Write;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::PathBuf;
+
+use btu_core::file::sample::Held;
+use btu_core::file::sample::ServerSample;
+use btu_core::file::sample::Trial;
+use btu_core::sample::Flag;
+use btu_core::units::Bytes;
+use btu_sys::disk;
+use btu_sys::memory::Buffer;
+
+use crate::error::EngineError;
+use crate::file::ftp::scramble;
+
+/// A directory of this process alone, made when it is needed and removed with everything in it.
+#[derive(Debug)]
+pub(super) struct Stage {
+    above: PathBuf,
+    made: Option<PathBuf>,
+    /// How many files there are of a size.
+    files: BTreeMap<Bytes, u32>,
+}
+
+/// The files of one trial.
+#[derive(Debug)]
+pub(super) struct Prop {
+    directory: PathBuf,
+    /// In the order in which clients ask for them.
+    pub(super) names: Vec<String>,
+    size: Bytes,
+    held: Held,
+    /// Why they cannot be cold.
+    obstacle: Option<String>,
+}
+
+impl Stage {
+    pub(super) fn below(above: PathBuf) -> Self {
+        Self { above, made: None, files: BTreeMap::new() }
+    }
+
+    /// Where the files are, once there are any.
+    pub(super) fn directory(&self) -> Option<PathBuf> {
+        self.made.clone()
+    }
+
+    /// The files of a trial: where they are to be cold, each is retrieved once by every client.
+    pub(super) fn prop(&mut self, trial: &Trial) -> Result<Prop, EngineError> {
+        let (size, held) = (trial.size_bytes, trial.held);
+        let count = if held == Held::Cold { trial.count } else { 1 };
+        let directory = self.make()?;
+        self.fill(&directory, size, count)?;
+        let in_memory = disk::file_system(&directory)?.in_memory;
+        let obstacle = in_memory
+            .then(|| format!("{} keeps its files in memory and on no disk", self.above.display()));
+        let names = (0..count).map(|number| name(size, number)).collect();
+        Ok(Prop { directory, names, size, held, obstacle })
+    }
+
+    fn make(&mut self) -> Result<PathBuf, EngineError> {
+        if let Some(made) = &self.made {
+            return Ok(made.clone());
+        }
+        let process = std::process::id();
+        for number in 0..MOST_NAMES {
+            let path = self.above.join(format!("btu-file-{process}-{number}"));
+            match DirBuilder::new().mode(0o700).create(&path) {
+                Ok(()) => return Ok(self.made.insert(path).clone()),
+                Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(cause) => return Err(EngineError::file("make directory", path)(cause)),
+            }
+        }
+        let above = self.above.display();
+        Err(EngineError::Refused(format!("{above} has too many directories btu-file-{process}-N")))
+    }
+
+    fn fill(&mut self, directory: &PathBuf, size: Bytes, count: u32) -> Result<(), EngineError> {
+        let have = self.files.get(&size).copied().unwrap_or(0);
+        let wanted = size.count().saturating_mul(count.saturating_sub(have).into());
+        let free = disk::file_system(directory)?.free_bytes.min(MOST.count());
+        if wanted > free {
+            let (wanted, free) = (Bytes::new(wanted), Bytes::new(free));
+            let what = format!("files of {wanted} in {}: room for {free}", directory.display());
+            return Err(EngineError::Refused(what));
+        }
+        for number in have..count {
+            let path = directory.join(name(size, number));
+            write(&path, size).map_err(EngineError::file("write", path))?;
+            self.files.insert(size, number + 1);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        if let Some(made) = &self.made {
+            // What cannot be removed now has been removed by somebody else, or its disk is gone.
+            let _ = fs::remove_dir_all(made);
+        }
+    }
+}
+
+impl Prop {
+    /// Gives up the pages of cold files, reads warm ones.
+    pub(super) fn set(&mut self) -> Result<(), EngineError> {
+        for name in &self.names {
+            let file = disk::file_within(&self.directory, name)?;
+            match self.held {
+                Held::Cold => disk::give_up_pages(&file)?,
+                Held::Nowhere | Held::Warm => {
+                    read(file).map_err(EngineError::file("read", self.directory.join(name)))?;
+                }
+            }
+        }
+        if self.held == Held::Cold {
+            let (resident, all) = (self.resident()?, self.all());
+            let stays = resident.count() * 100 > all.count() * (100 - PROOF_PERCENT);
+            let told = || format!("{resident} of {all} stayed in memory");
+            self.obstacle = self.obstacle.take().or_else(|| stays.then(told));
+        }
+        Ok(())
+    }
+
+    fn all(&self) -> Bytes {
+        Bytes::new(self.size.count().saturating_mul(self.names.len() as u64))
+    }
+
+    /// Bytes of the files that are in memory, now.
+    fn resident(&self) -> Result<Bytes, EngineError> {
+        let of = |name: &String| -> Result<u64, EngineError> {
+            Ok(disk::resident_bytes(&disk::file_within(&self.directory, name)?)?)
+        };
+        self.names.iter().map(of).sum::<Result<u64, EngineError>>().map(Bytes::new)
+    }
+
+    /// Why a file that was to be cold was not. Two servers of one disk read it once.
+    pub(super) fn doubt(&self, servers: &[ServerSample]) -> Option<Flag> {
+        if self.held != Held::Cold {
+            return None;
+        }
+        let why = self.obstacle.clone().or_else(|| lack_of_proof(servers, self.all()));
+        why.map(|why| Flag::new("not-cold", why))
+    }
+}
+
+/// Why nobody can say that all of it came from the disk.
+fn lack_of_proof(servers: &[ServerSample], all: Bytes) -> Option<String> {
+    let mut read = Bytes::ZERO;
+    for server in servers {
+        let Some(own) = server.disk_read else {
+            let why = server.not_available.get("disk_read").cloned().unwrap_or_default();
+            return Some(format!("no proof that {all} came from the disk: {why}"));
+        };
+        read += own;
+    }
+    let is_proof = read.count() * 100 >= all.count().saturating_mul(PROOF_PERCENT);
+    (!is_proof).then(|| format!("{read} of {all} came from the disk"))
+}
+
+fn name(size: Bytes, number: u32) -> String {
+    format!("{}-{number}", size.count())
+}
+
+/// A file of random bytes, on its disk.
+fn write(path: &PathBuf, size: Bytes) -> io::Result<()> {
+    let mut buffer = Buffer::prefaulted(BUFFER).map_err(io::Error::other)?;
+    scramble(&mut buffer);
+    let mut file = File::create_new(path)?;
+    let mut left = size.len();
+    while left > 0 {
+        let length = left.min(BUFFER);
+        file.write_all(&buffer[..length])?;
+        left -= length;
+    }
+    file.sync_all()
+}
+
+fn read(mut file: File) -> io::Result<()> {
+    let mut space = vec![0; BUFFER];
+    while file.read(&mut space)? > 0 {}
+    Ok(())
+}
+
+const BUFFER: usize = 65536;
+
+/// Files of one trial that have to be made, at most.
+const MOST: Bytes = Bytes::new(4 << 30);
+
+/// Directories of one process in one place; more are a fault.
+const MOST_NAMES: u32 = 1000;
+
+/// What has to come from the disk of a file that is called cold.
+const PROOF_PERCENT: u64 = 95;

@@ -1,0 +1,120 @@
+//! What a client comes for, in bytes: the first that it says, and the only words of the protocol.
+
+use std::io;
+use std::io::Read;
+
+use btu_core::file::sample::Operation;
+use btu_core::units::Bytes;
+
+use crate::file::Errand;
+
+/// An errand as it travels. Numbers are big-endian: a mark of 8 bytes, the operation in 4, the size in 8, the count in
+/// 4, the number of files in 4; of each file the length of its name in 4, and the name.
+pub(super) struct Order;
+
+impl Order {
+    /// What the client says.
+    pub(super) fn encode(errand: &Errand) -> Vec<u8> {
+        let mut order = MARK.to_vec();
+        order.extend(number_of(errand.operation).to_be_bytes());
+        order.extend(errand.size.count().to_be_bytes());
+        order.extend(errand.count.to_be_bytes());
+        order.extend(length(errand.files.len()).to_be_bytes());
+        for name in &errand.files {
+            order.extend(length(name.len()).to_be_bytes());
+            order.extend(name.as_bytes());
+        }
+        order
+    }
+
+    /// What the server hears. Whoever says something else is not answered.
+    pub(super) fn decode(mut from: impl Read) -> io::Result<Errand> {
+        let from = &mut from;
+        if take::<8>(from)? != MARK {
+            return Err(refused("the client does not speak tcp-rpc"));
+        }
+        let operation = operation_of(u32::from_be_bytes(take(from)?));
+        let operation = operation.ok_or_else(|| refused("there is no such operation"))?;
+        let size = Bytes::new(u64::from_be_bytes(take(from)?));
+        let count = u32::from_be_bytes(take(from)?);
+        let files = u32::from_be_bytes(take(from)?);
+        if files > MOST_FILES {
+            return Err(refused("too many files"));
+        }
+        let files = (0..files).map(|_| name(from)).collect::<io::Result<Vec<String>>>()?;
+        Ok(Errand { operation, size, count, files })
+    }
+}
+
+fn name(from: &mut impl Read) -> io::Result<String> {
+    let length = u32::from_be_bytes(take(from)?);
+    if length > LONGEST_NAME {
+        return Err(refused("a name is too long"));
+    }
+    let mut name = String::new();
+    from.take(length.into()).read_to_string(&mut name)?;
+    Ok(name)
+}
+
+fn take<const N: usize>(from: &mut impl Read) -> io::Result<[u8; N]> {
+    let mut space = [0; N];
+    from.read_exact(&mut space)?;
+    Ok(space)
+}
+
+fn length(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}
+
+fn number_of(operation: Operation) -> u32 {
+    match operation {
+        Operation::Call => 1,
+        Operation::Get => 2,
+        Operation::Put => 3,
+        Operation::Stream => 4,
+    }
+}
+
+fn operation_of(number: u32) -> Option<Operation> {
+    let all = [Operation::Call, Operation::Get, Operation::Put, Operation::Stream];
+    all.into_iter().find(|operation| number_of(*operation) == number)
+}
+
+fn refused(what: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what)
+}
+
+const MARK: [u8; 8] = *b"btu-rpc1";
+
+/// More than any trial asks for, and little memory.
+const MOST_FILES: u32 = 100_000;
+
+/// `NAME_MAX` of Linux.
+const LONGEST_NAME: u32 = 255;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn an_order_arrives_as_it_was_said(
+            operation in 1_u32..5,
+            size: u64,
+            count: u32,
+            files in prop::collection::vec("[a-z0-9-]{0,20}", 0..4),
+        ) {
+            let operation = operation_of(operation).unwrap();
+            let errand = Errand { operation, size: Bytes::new(size), count, files };
+            prop_assert_eq!(Order::decode(&Order::encode(&errand)[..]).unwrap(), errand);
+        }
+
+        #[test]
+        fn nothing_that_is_said_is_more_than_an_error(said: Vec<u8>) {
+            let _ = Order::decode(&said[..]);
+            let _ = Order::decode(&[&MARK[..], &said].concat()[..]);
+        }
+    }
+}
