@@ -123,7 +123,7 @@ impl Point {
         let last = counted().next_back();
         let clients = clients(&rounds);
         Self {
-            trial: trial.clone(),
+            trial: last.map_or(trial, |sample| &sample.trial).clone(),
             held: held(trial, &rounds),
             rounds: rounds.len(),
             failed: counted().filter(|sample| round::failure(sample).is_some()).count(),
@@ -138,7 +138,7 @@ impl Point {
         }
     }
 
-    /// The median of the clients' times.
+    /// The arithmetic mean of the clients' times.
     pub fn mean_elapsed_s(&self) -> Option<f64> {
         let times: Vec<f64> = self.clients.iter().map(|one| one.elapsed_s.value).collect();
         stats::arithmetic_mean(&times)
@@ -205,7 +205,7 @@ fn server(rounds: &[Round<'_>], cpus: Option<u32>) -> ServerFigures {
     ServerFigures {
         cpu_percent_of_one: over(rounds, |round| Some(100.0 * round.server_cpus()?)),
         cpu_percent_of_all: over(rounds, |round| of_all(round.server_cpus()?)),
-        host_cpu_percent: over(rounds, |round| of_all(round.host_cpus(cpus?)?)),
+        host_cpu_percent: cpus.and_then(|cpus| host(rounds, cpus)),
         calls_per_s: over(rounds, Round::calls_per_s),
         calls_per_kib: over(rounds, Round::calls_per_kib),
         cpu_s_per_gib: over(rounds, Round::cpu_s_per_gib),
@@ -213,11 +213,21 @@ fn server(rounds: &[Round<'_>], cpus: Option<u32>) -> ServerFigures {
     }
 }
 
+/// Busy CPUs of the machine over all rounds: its counters move in ticks of 10 ms, of which a short round has none.
+fn host(rounds: &[Round<'_>], cpus: u32) -> Option<Figure> {
+    let watched: Vec<[f64; 2]> = rounds.iter().filter_map(Round::watched_and_idle_s).collect();
+    let [elapsed, idle] = [0, 1].map(|part| watched.iter().map(|one| one[part]).sum::<f64>());
+    let busy = 1.0 - idle / (elapsed * f64::from(cpus));
+    (elapsed >= LEAST_WATCHED_S).then(|| Figure::exact(100.0 * busy.max(0.0)))
+}
+
 /// A figure of the rounds that have one.
 fn over<'r>(rounds: &[Round<'r>], of: impl Fn(&Round<'r>) -> Option<f64>) -> Option<Figure> {
     Figure::of(&rounds.iter().filter_map(of).collect::<Vec<f64>>())
 }
 
+/// Twenty ticks of one CPU.
+const LEAST_WATCHED_S: f64 = 0.2;
 /// Two values give an interval that is right and useless.
 const LEAST_ROUNDS: usize = 3;
 

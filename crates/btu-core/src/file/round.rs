@@ -129,12 +129,10 @@ impl<'a> Round<'a> {
             .map(|(read, all)| read / all)
     }
 
-    /// The busy CPUs of the machine in one second, those of all programs together.
-    pub fn host_cpus(&self, cpus: u32) -> Option<f64> {
+    /// How long the machine was watched, and how long its CPUs were idle meanwhile, all together.
+    pub fn watched_and_idle_s(&self) -> Option<[f64; 2]> {
         let host = self.sample.host.as_ref()?;
-        let idle = host.idle_ns?.seconds();
-        let elapsed = host.elapsed_ns.seconds();
-        (elapsed > 0.0).then(|| (f64::from(cpus) - idle / elapsed).max(0.0))
+        Some([host.elapsed_ns.seconds(), host.idle_ns?.seconds()])
     }
 
     fn server_cpu_s(&self) -> Option<f64> {

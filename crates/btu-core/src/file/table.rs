@@ -72,6 +72,8 @@ pub enum Unit {
     CpuSecondsPerGib,
     /// 1024 bytes in a second: the KB/s of the paper.
     KibPerSecond,
+    /// For each 1024 bytes.
+    PerKib,
     /// Each second.
     PerSecond,
     /// Hundredths.
@@ -153,6 +155,7 @@ impl Unit {
             Self::Count | Self::Ratio => "",
             Self::CpuSecondsPerGib => "s/GB",
             Self::KibPerSecond => "KB/s",
+            Self::PerKib => "/KB",
             Self::PerSecond => "/s",
             Self::Percent => "%",
             Self::Seconds => "s",

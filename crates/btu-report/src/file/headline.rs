@@ -1,6 +1,8 @@
 //! Level 1: the first rate of each experiment, and what was measured where.
 
 use btu_core::file::analysis::Outcome;
+use btu_core::file::point::Figure as Found;
+use btu_core::file::table::Row;
 use btu_core::file::table::Table;
 use btu_core::file::table::Unit;
 use btu_core::journal::EventRecord;
@@ -48,9 +50,11 @@ fn figure(outcome: &Outcome) -> Option<Figure> {
     })
 }
 
-fn first_rate(table: &Table) -> Option<(btu_core::file::point::Figure, &str)> {
+fn first_rate(table: &Table) -> Option<(Found, String)> {
     let column = table.columns.iter().position(|one| one.unit == Unit::KibPerSecond)?;
-    table.rows.iter().find_map(|row| Some(((*row.cells.get(column)?)?, row.label.as_str())))
+    let head = table.head.to_lowercase();
+    let label = |row: &Row| format!("{head} {}", row.label);
+    table.rows.iter().find_map(|row| Some(((*row.cells.get(column)?)?, label(row))))
 }
 
 fn badges(seen: &Seen<'_>) -> Vec<Badge> {

@@ -353,6 +353,9 @@ const NO_INTERVAL: &str = "an interval needs three rounds";
 const ONE_CLIENT: &str = "one client has nobody to be compared with";
 const NOT_READ: &str = "the samples say why it could not be read: not_available of their servers";
 
+const NOT_WATCHED: &str =
+    "the machine was watched for less than 0.2 s in all rounds, or its CPUs are not known";
+
 /// Why each key may be null.
 const REASONS: &Reasons = &[
     ("tool_version", "the journal does not name the program"),
@@ -375,14 +378,14 @@ const REASONS: &Reasons = &[
     ("finish_spread_s", ONE_CLIENT),
     ("server_cpu_percent_of_one", NOT_READ),
     ("server_cpu_percent_of_all", NOT_READ),
-    ("host_cpu_percent", "the machine was not watched, or its CPUs are not known"),
+    ("host_cpu_percent", NOT_WATCHED),
     ("calls_per_s", NOT_READ),
     ("calls_per_kib", NOT_READ),
     ("server_cpu_s_per_gib", NOT_READ),
     ("disk_per_delivered", NOT_READ),
     ("rate_ratio", NO_ROUND),
     ("server_cpu_ratio", NOT_READ),
-    ("host_cpu_ratio", "the machine was not watched, or its CPUs are not known"),
+    ("host_cpu_ratio", NOT_WATCHED),
     ("calls_ratio", NOT_READ),
 ];
 

@@ -185,7 +185,7 @@ const COSTS: &[Cost] = &[
     ("server CPU, of all", Unit::Percent, |server| server.cpu_percent_of_all),
     ("host CPU, of all", Unit::Percent, |server| server.host_cpu_percent),
     ("calls", Unit::PerSecond, |server| server.calls_per_s),
-    ("calls per KB", Unit::Ratio, |server| server.calls_per_kib),
+    ("calls", Unit::PerKib, |server| server.calls_per_kib),
     ("CPU per GB", Unit::CpuSecondsPerGib, |server| server.cpu_s_per_gib),
     ("from disk / delivered", Unit::Ratio, |server| server.disk_per_delivered),
 ];

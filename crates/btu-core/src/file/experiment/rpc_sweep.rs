@@ -129,8 +129,9 @@ impl Series {
     /// The line through the time of one block.
     fn fit(&self, points: &[Point]) -> Option<Fit> {
         let place = |size: &Bytes| {
-            let elapsed = point(points, &self.trial(*size))?.elapsed_s?.value;
-            Some((f64_of(*size) / KIB, elapsed / f64::from(count(*size))))
+            let found = point(points, &self.trial(*size))?;
+            let each = found.elapsed_s?.value / f64::from(found.trial.count);
+            Some((f64_of(*size) / KIB, each))
         };
         let places: Vec<(f64, f64)> = self.sizes.iter().filter_map(place).collect();
         let line = Line::through(&places).filter(|line| places.len() > 2 && line.per_byte > 0.0)?;
@@ -167,7 +168,9 @@ fn table(curve: &[Series], points: &[Point]) -> Table {
     let columns = curve.iter().flat_map(Series::columns).collect();
     let mut table = Table::new(title, "Buffer size", columns);
     for size in &first.sizes {
-        let label = format!("{} x {}", size_text(*size), count(*size));
+        let found = point(points, &first.trial(*size));
+        let count = found.map_or_else(|| count(*size), |found| found.trial.count);
+        let label = format!("{} x {count}", size_text(*size));
         table.row(label, curve.iter().flat_map(|one| one.cells(*size, points)).collect());
     }
     table
