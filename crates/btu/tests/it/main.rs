@@ -34,6 +34,7 @@ mod ending;
 mod explain;
 mod far_wait;
 mod faults;
+mod file;
 mod first_part;
 mod html;
 mod link;

@@ -221,6 +221,7 @@ fn the_list_holds_every_registry() {
         ("backends", "relay"),
         ("probes", "drift"),
         ("disclosure", "system"),
+        ("file-experiments", "rpc-sweep"),
         ("file-protocols", "ftp"),
         ("rules", "stall"),
         ("causes", "delayed-ack-nagle"),
