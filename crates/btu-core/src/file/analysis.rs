@@ -135,18 +135,14 @@ impl Trial {
     /// The trial in words: `ftp get 1 MB B->A, 2 clients, MTU 1500, cold`.
     pub fn label(&self) -> String {
         let (operation, way) = (self.operation.name(), self.direction.name());
-        let mut label =
-            format!("{} {operation} {} {way}", self.protocol, size_text(self.size_bytes));
-        if self.clients > 1 {
-            label += &format!(", {} clients", self.clients);
-        }
-        if let Some(mtu) = self.mtu_bytes {
-            label += &format!(", MTU {}", mtu.count());
-        }
-        if self.held != Held::Nowhere {
-            label += &format!(", {}", self.held.name());
-        }
-        label
+        let size = size_text(self.size_bytes);
+        let what = [
+            Some(format!("{} {operation} {size} {way}", self.protocol)),
+            (self.clients > 1).then(|| format!("{} clients", self.clients)),
+            self.mtu_bytes.map(|mtu| format!("MTU {}", mtu.count())),
+            (self.held != Held::Nowhere).then(|| self.held.name().to_owned()),
+        ];
+        what.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 }
 

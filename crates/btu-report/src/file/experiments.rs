@@ -30,7 +30,7 @@ fn blocks(outcome: &Outcome) -> Vec<Block> {
     if tables.is_empty() {
         return Vec::new();
     }
-    let about = format!("This asks {}.", outcome.experiment.about());
+    let about = format!("The question: {}.", outcome.experiment.about());
     let mut blocks = vec![Block::paragraph(about)];
     blocks.extend(tables.iter().map(|table| Block::Table(printed(table, as_printed))));
     blocks.extend(fits(&findings.fits).map(Block::Table));

@@ -44,7 +44,7 @@ fn added_rules_raise_the_minor_version() {
 fn added_keys_raise_the_minor_version() {
     for (schema, version, keys) in [
         (result_schema(), SCHEMA_VERSION, ("1.8.0", 116)),
-        (file_schema(), FILE_SCHEMA_VERSION, ("1.0.0", 81)),
+        (file_schema(), FILE_SCHEMA_VERSION, ("1.0.0", 103)),
         (pingpong_schema(), PINGPONG_SCHEMA_VERSION, ("1.7.0", 132)),
         (traffic_schema(), TRAFFIC_SCHEMA_VERSION, ("3.5.0", 534)),
     ] {

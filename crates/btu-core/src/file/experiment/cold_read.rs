@@ -127,7 +127,9 @@ impl Setup {
         for size in &self.sizes {
             let Some(one) = point(points, &self.trial(*least, *size)) else { continue };
             let others = more.iter().filter_map(|n| point(points, &self.trial(*n, *size)));
-            ratios.extend(others.map(|other| ratio(&self.protocol, one, other)));
+            // What came from the cache says nothing beside what came from the disk.
+            let alike = others.filter(|other| other.held == one.held);
+            ratios.extend(alike.map(|other| ratio(&self.protocol, one, other)));
         }
         ratios
     }
