@@ -32,8 +32,8 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
 
 /// The first rate of an experiment, with the row that it stands in.
 fn figure(outcome: &Outcome) -> Option<Figure> {
-    let tables = outcome.findings.tables.iter();
-    let (found, label) = tables.filter_map(first_rate).next()?;
+    let mut tables = outcome.findings.tables.iter();
+    let (found, label) = tables.find_map(first_rate)?;
     let interval = found.interval.map_or_else(
         || "no interval under three rounds".to_owned(),
         |bounds| {

@@ -13,6 +13,7 @@ use btu_core::file::table::Pair;
 use btu_core::file::table::Ratio;
 use btu_core::journal::EventRecord;
 use btu_core::sample::Flag;
+use btu_core::units::Bytes;
 use serde::Deserialize;
 use serde::Serialize;
 
@@ -250,8 +251,8 @@ fn trial(point: &Point) -> FileTrialResult {
         size_bytes: trial.size_bytes.count(),
         count: trial.count,
         client_count: trial.clients,
-        mtu_bytes: trial.mtu_bytes.map(|mtu| mtu.count()),
-        path_mtu_bytes: point.path_mtu_bytes.map(|mtu| mtu.count()),
+        mtu_bytes: trial.mtu_bytes.map(Bytes::count),
+        path_mtu_bytes: point.path_mtu_bytes.map(Bytes::count),
         offload: point.offload,
         held_asked: trial.held.name().to_owned(),
         held: point.held.name().to_owned(),
@@ -301,7 +302,7 @@ fn fit(fit: &Fit) -> FileFitResult {
     FileFitResult {
         protocol: fit.protocol.clone(),
         operation: fit.operation.name().to_owned(),
-        mtu_bytes: fit.mtu_bytes.map(|mtu| mtu.count()),
+        mtu_bytes: fit.mtu_bytes.map(Bytes::count),
         t0_s: fit.t0_s,
         r_inf_kib_s: fit.r_inf_kib_s,
         half_size_kib: fit.half_size_kib,

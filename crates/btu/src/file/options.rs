@@ -8,7 +8,6 @@ use btu_core::units::Bytes;
 /// Options of `btu file`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct FileArgs {
     #[command(flatten)]
     pub(super) what: WhatArgs,

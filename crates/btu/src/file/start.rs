@@ -1,6 +1,7 @@
 //! What happens before the first trial: plan, hosts, disclosure, result directory.
 
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::time::SystemTime;
 
 use anyhow::anyhow;
@@ -94,9 +95,8 @@ impl Absent {
     fn of(plan: &Plan, service: &mut Service) -> Result<Self, Failure> {
         let (mut absent, mut there) = (Self::default(), 0);
         let trials = plan.trials();
-        let asked: BTreeMap<_, _> =
-            trials.iter().map(|one| ((&one.protocol, one.operation), ())).collect();
-        for (protocol, operation) in asked.into_keys() {
+        let asked: BTreeSet<_> = trials.iter().map(|one| (&one.protocol, one.operation)).collect();
+        for (protocol, operation) in asked {
             match service.try_out(protocol, operation) {
                 Ok(()) => there += 1,
                 Err(cause) => {
