@@ -3,6 +3,9 @@
 mod account;
 mod disk;
 pub mod ftp;
+mod order;
+mod quic;
+mod reception;
 pub mod service;
 mod sockets;
 mod tcp_rpc;
@@ -31,7 +34,7 @@ use crate::place::Place;
 use crate::time::now;
 
 /// Every file protocol of this build, in the order in which `btu list` shows them.
-pub static FILE_PROTOCOLS: &[&dyn FileProtocol] = &[&ftp::Ftp, &tcp_rpc::TcpRpc];
+pub static FILE_PROTOCOLS: &[&dyn FileProtocol] = &[&ftp::Ftp, &quic::Quic, &tcp_rpc::TcpRpc];
 
 /// The protocol of this name.
 pub fn by_name(name: &str) -> Option<&'static dyn FileProtocol> {

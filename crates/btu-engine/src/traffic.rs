@@ -25,10 +25,10 @@ mod outgoing;
 mod pacer;
 mod path_mtu;
 #[cfg(feature = "quic")]
-mod quic;
+pub(crate) mod quic;
 #[cfg(not(feature = "quic"))]
 #[path = "traffic/no_quic.rs"]
-mod quic;
+pub(crate) mod quic;
 pub(crate) mod ration;
 mod receipts;
 mod receiver;

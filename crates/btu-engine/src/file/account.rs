@@ -27,6 +27,8 @@ struct Shared {
     roll: Mutex<Roll>,
     /// `send` and `recv`.
     calls: AtomicU64,
+    /// Why nobody counts them.
+    uncounted: Option<&'static str>,
 }
 
 /// Threads that go on, and what those used that ended.
@@ -52,12 +54,17 @@ pub struct Usage {
     /// Calls that read and wrote, files and sockets alike.
     pub calls: Result<u64, String>,
     /// Bytes that came from a disk.
-    pub disk_read: Result<u64, String>,
+    pub disk_read_bytes: Result<u64, String>,
     /// Bytes that go to a disk.
-    pub disk_written: Result<u64, String>,
+    pub disk_written_bytes: Result<u64, String>,
 }
 
 impl Account {
+    /// One whose server cannot count its calls, for this reason.
+    pub(crate) fn without_calls(reason: &'static str) -> Self {
+        Self(Arc::new(Shared { uncounted: Some(reason), ..Shared::default() }))
+    }
+
     /// Takes the calling thread on the roll until the value is dropped by it.
     pub(crate) fn enrol(&self) -> Enrolled {
         let own = fs::read_link("/proc/thread-self").unwrap_or_default();
@@ -78,7 +85,9 @@ impl Account {
         let roll = self.lock();
         let living = roll.going_on.iter().map(|path| Usage::of(path));
         let all = living.fold(roll.ended.clone(), |sum, one| sum.plus(&one));
-        all.plus(&Usage { calls: Ok(self.0.calls.load(Relaxed)), ..Usage::default() })
+        let own = self.0.calls.load(Relaxed);
+        let calls = self.0.uncounted.map_or(Ok(own), |reason| Err(reason.to_owned()));
+        all.plus(&Usage { calls, ..Usage::default() })
     }
 
     fn lock(&self) -> MutexGuard<'_, Roll> {
@@ -103,8 +112,8 @@ impl Usage {
         Self {
             cpu_ns: schedstat.and_then(|text| first(&text)),
             calls,
-            disk_read: counter("read_bytes:"),
-            disk_written: counter("write_bytes:"),
+            disk_read_bytes: counter("read_bytes:"),
+            disk_written_bytes: counter("write_bytes:"),
         }
     }
 
@@ -125,8 +134,8 @@ impl Usage {
         Self {
             cpu_ns: join(&self.cpu_ns, &other.cpu_ns),
             calls: join(&self.calls, &other.calls),
-            disk_read: join(&self.disk_read, &other.disk_read),
-            disk_written: join(&self.disk_written, &other.disk_written),
+            disk_read_bytes: join(&self.disk_read_bytes, &other.disk_read_bytes),
+            disk_written_bytes: join(&self.disk_written_bytes, &other.disk_written_bytes),
         }
     }
 
@@ -140,8 +149,8 @@ impl Usage {
         };
         let cpu_ns = known("cpu_ns", self.cpu_ns).map(Nanos::new);
         let calls = known("calls", self.calls);
-        let disk_read = known("disk_read", self.disk_read).map(Bytes::new);
-        let disk_written = known("disk_written", self.disk_written).map(Bytes::new);
+        let disk_read = known("disk_read", self.disk_read_bytes).map(Bytes::new);
+        let disk_written = known("disk_written", self.disk_written_bytes).map(Bytes::new);
         ServerSample { cpu_ns, calls, disk_read, disk_written, ..sample }
     }
 }
@@ -149,7 +158,7 @@ impl Usage {
 /// Of nobody.
 impl Default for Usage {
     fn default() -> Self {
-        Self { cpu_ns: Ok(0), calls: Ok(0), disk_read: Ok(0), disk_written: Ok(0) }
+        Self { cpu_ns: Ok(0), calls: Ok(0), disk_read_bytes: Ok(0), disk_written_bytes: Ok(0) }
     }
 }
 

@@ -10,6 +10,7 @@ mod way;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 use btu_core::file::sample::Direction;
 use btu_core::file::sample::Held;
@@ -93,7 +94,11 @@ impl Service {
     /// The same with a protocol that no list has.
     pub fn trial_of(&mut self, protocol: &'static dyn FileProtocol, trial: &Trial) -> TrialSample {
         let outcome = self.attempt(protocol, trial);
-        outcome.unwrap_or_else(|cause| self.failed(trial, &cause.sentence()))
+        outcome.unwrap_or_else(|cause| {
+            let is_stopped = self.stop.load(Relaxed);
+            let why = if is_stopped { STOPPED.to_owned() } else { cause.sentence() };
+            self.failed(trial, &why)
+        })
     }
 
     fn attempt(
@@ -173,7 +178,7 @@ impl Service {
             return Ok(None);
         }
         let nowhere = || EngineError::Refused("no directory for files was named".to_owned());
-        self.stage.as_mut().ok_or_else(nowhere)?.prop(trial).map(Some)
+        self.stage.as_mut().ok_or_else(nowhere)?.prop(trial, &self.stop).map(Some)
     }
 
     fn set_mtu(&mut self, wanted: Option<Bytes>) -> Result<(), EngineError> {
@@ -223,6 +228,9 @@ fn times(trial: &Trial) -> u64 {
 
 /// Each file and call has its time in the sample.
 const MOST_TIMES: u64 = 10_000_000;
+
+/// Why a trial has nothing to tell that somebody ended.
+const STOPPED: &str = "stopped";
 
 /// A trial of which nothing is known yet.
 fn blank(trial: &Trial) -> TrialSample {

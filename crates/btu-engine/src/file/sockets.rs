@@ -10,6 +10,8 @@ use std::sync::Mutex;
 use std::sync::MutexGuard;
 use std::sync::PoisonError;
 use std::sync::Weak;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 use std::time::Instant;
 
@@ -20,12 +22,10 @@ use btu_sys::socket::Settings;
 
 /// Sockets that live as long as their owners keep them.
 #[derive(Default)]
-pub struct Sockets(Mutex<State>);
-
-#[derive(Default)]
-struct State {
-    closed: bool,
-    open: Vec<Weak<dyn AsFd + Send + Sync>>,
+pub struct Sockets {
+    /// Set with the lock of `open` held.
+    closed: Arc<AtomicBool>,
+    open: Mutex<Vec<Weak<dyn AsFd + Send + Sync>>>,
 }
 
 impl Sockets {
@@ -62,23 +62,23 @@ impl Sockets {
 
     /// Watches over a socket; `None` once everything is closed, and the socket is gone.
     pub fn admit<S: AsFd + Send + Sync + 'static>(&self, socket: S) -> Option<Arc<S>> {
-        let mut state = self.lock();
-        if state.closed {
+        let mut open = self.lock();
+        if self.is_closed() {
             return None;
         }
         let socket = Arc::new(socket);
         let weak: Weak<S> = Arc::downgrade(&socket);
-        state.open.retain(|other| other.strong_count() > 0);
-        state.open.push(weak);
+        open.retain(|other| other.strong_count() > 0);
+        open.push(weak);
         Some(socket)
     }
 
     /// Ends every call that waits on one of the sockets, now and in the future. What was written and
     /// not yet sent is discarded: it would go on travelling after everything else has stopped.
     pub fn close(&self) {
-        let mut state = self.lock();
-        state.closed = true;
-        for socket in state.open.drain(..).filter_map(|socket| socket.upgrade()) {
+        let mut open = self.lock();
+        self.closed.store(true, Relaxed);
+        for socket in open.drain(..).filter_map(|socket| socket.upgrade()) {
             let socket = socket.as_fd();
             // Without this option the rest is sent late, which harms nothing but a measurement.
             let _ = socket::reset_on_close(&socket);
@@ -88,21 +88,23 @@ impl Sockets {
 
     /// Whether everything was closed.
     pub fn is_closed(&self) -> bool {
-        self.lock().closed
+        self.closed.load(Relaxed)
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The same, for whoever waits for something else than one of the sockets.
+    pub(crate) fn closed(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.closed)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Weak<dyn AsFd + Send + Sync>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl fmt::Debug for Sockets {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = self.lock();
-        out.debug_struct("Sockets")
-            .field("closed", &state.closed)
-            .field("open", &state.open.len())
-            .finish()
+        let open = self.lock().len();
+        out.debug_struct("Sockets").field("closed", &self.closed).field("open", &open).finish()
     }
 }
 
@@ -131,6 +133,6 @@ mod tests {
         for _ in 0..10 {
             sockets.admit(TcpListener::bind("127.0.0.1:0").unwrap()).unwrap();
         }
-        assert_eq!(sockets.lock().open.len(), 1);
+        assert_eq!(sockets.lock().len(), 1);
     }
 }

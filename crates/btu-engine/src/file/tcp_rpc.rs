@@ -1,24 +1,25 @@
 //! Procedure calls over one TCP connection: a block there, four bytes back, and nothing else on the wire.
 //!
-//! A client says once what it comes for ([`Order`](order::Order)); the server answers that it is taken. From then on
+//! A client says once what it comes for ([`Order`](super::order::Order)); the server answers that it is taken. From then on
 //! every call is its block alone, in one write, under `TCP_NODELAY`, and its answer is how many bytes came. A stream is
 //! COUNT blocks with one answer; a file that is stored is a call that is written 64 KiB at a time; a file that is
 //! retrieved is asked for by its number.
 
 mod client;
-mod order;
 mod pipe;
 mod server;
 
 use btu_core::file::sample::Operation;
 
 use self::client::Client;
-use self::server::Server;
+use self::server::serve;
 use super::FileProtocol;
 use super::Offer;
 use super::Served;
 use super::Session;
 use super::Visit;
+use super::account::Account;
+use super::reception::Reception;
 use crate::error::EngineError;
 
 /// The protocol `tcp-rpc`.
@@ -39,7 +40,7 @@ impl FileProtocol for TcpRpc {
     }
 
     fn serve(&self, offer: &Offer) -> Result<Box<dyn Served>, EngineError> {
-        Ok(Box::new(Server::start(offer)?))
+        Ok(Box::new(Reception::open(offer, Account::default(), serve)?))
     }
 
     fn open(&self, visit: &Visit) -> Result<Box<dyn Session>, EngineError> {

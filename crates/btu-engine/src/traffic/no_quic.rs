@@ -17,18 +17,18 @@ pub(super) enum QuicEnd {}
 
 /// An end of a conversation that does not exist.
 #[derive(Debug)]
-pub(super) enum QuicTalk {}
+pub(crate) enum QuicTalk {}
 
 /// A stream that does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum StreamId {}
+pub(crate) enum StreamId {}
 
 /// What the ends of a job show that are waited at: nothing in this build.
 #[derive(Clone, Debug)]
 pub enum Keys {}
 
 /// Trust that nobody can have.
-pub(super) enum Trust {}
+pub(crate) enum Trust {}
 
 /// Which end of a stream an end of a connection has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl Keys {
 }
 
 impl Trust {
-    pub(super) fn of(_: &[u8]) -> Result<Self, EngineError> {
+    pub(crate) fn of(_: &[u8]) -> Result<Self, EngineError> {
         Err(left_out())
     }
 }
@@ -123,7 +123,7 @@ impl QuicEnd {
 }
 
 impl QuicTalk {
-    pub(super) fn answerer(
+    pub(crate) fn answerer(
         _: UdpSocket,
         keys: &Keys,
         _: &QuicSettings,
@@ -131,7 +131,7 @@ impl QuicTalk {
         match *keys {}
     }
 
-    pub(super) fn asker(
+    pub(crate) fn asker(
         _: UdpSocket,
         trust: &Trust,
         _: &QuicSettings,
@@ -144,7 +144,7 @@ impl QuicTalk {
         match *self {}
     }
 
-    pub(super) fn meet(&mut self, _: Nanos, _: &AtomicBool) -> io::Result<()> {
+    pub(crate) fn meet(&mut self, _: Nanos, _: &AtomicBool) -> io::Result<()> {
         match *self {}
     }
 
@@ -152,7 +152,7 @@ impl QuicTalk {
         match *self {}
     }
 
-    pub(super) fn pause(&mut self, _: Nanos) -> io::Result<()> {
+    pub(crate) fn pause(&mut self, _: Nanos) -> io::Result<()> {
         match *self {}
     }
 
@@ -164,31 +164,31 @@ impl QuicTalk {
         match *self {}
     }
 
-    pub(super) fn open(&mut self) -> io::Result<StreamId> {
+    pub(crate) fn open(&mut self) -> io::Result<StreamId> {
         match *self {}
     }
 
-    pub(super) fn accept(&mut self) -> Option<StreamId> {
+    pub(crate) fn accept(&mut self) -> Option<StreamId> {
         match *self {}
     }
 
-    pub(super) fn send(&mut self, _: StreamId, _: &[u8]) -> io::Result<usize> {
+    pub(crate) fn send(&mut self, _: StreamId, _: &[u8]) -> io::Result<usize> {
         match *self {}
     }
 
-    pub(super) fn recv(&mut self, _: StreamId, _: &mut [u8]) -> io::Result<usize> {
+    pub(crate) fn recv(&mut self, _: StreamId, _: &mut [u8]) -> io::Result<usize> {
         match *self {}
     }
 
-    pub(super) fn finish(&mut self, _: StreamId) {
+    pub(crate) fn finish(&mut self, _: StreamId) {
         match *self {}
     }
 
-    pub(super) fn is_gone(&self) -> bool {
+    pub(crate) fn is_gone(&self) -> bool {
         match *self {}
     }
 
-    pub(super) fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         match *self {}
     }
 }

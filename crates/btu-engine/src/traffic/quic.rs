@@ -35,7 +35,7 @@ use crate::quic;
 use crate::quic::Machine;
 use crate::time::now;
 
-pub(super) use quinn_proto::StreamId;
+pub(crate) use quinn_proto::StreamId;
 
 /// One end of the stream of a flow.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ pub(super) struct QuicEnd {
 
 /// One end of a conversation: a connection whose flows are its bidirectional streams.
 #[derive(Debug)]
-pub(super) struct QuicTalk {
+pub(crate) struct QuicTalk {
     machine: Machine<Outbox>,
     waiter: Waiter,
 }
@@ -61,7 +61,7 @@ pub struct Keys {
 }
 
 /// What an end that connects accepts.
-pub(super) struct Trust(Arc<QuicClientConfig>);
+pub(crate) struct Trust(Arc<QuicClientConfig>);
 
 /// Which end of a stream an end of a connection has, whoever of both connected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +95,7 @@ impl fmt::Debug for Keys {
 
 impl Trust {
     /// In whoever has the key of this certificate.
-    pub(super) fn of(certificate: &[u8]) -> Result<Self, EngineError> {
+    pub(crate) fn of(certificate: &[u8]) -> Result<Self, EngineError> {
         let client = QuicClientConfig::try_from(pinned::client(certificate)?);
         Ok(Self(Arc::new(client.map_err(refused(TLS))?)))
     }
@@ -201,7 +201,7 @@ impl QuicEnd {
 
 impl QuicTalk {
     /// The end that answers.
-    pub(super) fn answerer(
+    pub(crate) fn answerer(
         socket: UdpSocket,
         keys: &Keys,
         settings: &QuicSettings,
@@ -211,7 +211,7 @@ impl QuicTalk {
     }
 
     /// The end that asks, which begins to shake hands.
-    pub(super) fn asker(
+    pub(crate) fn asker(
         socket: UdpSocket,
         trust: &Trust,
         settings: &QuicSettings,
@@ -233,7 +233,7 @@ impl QuicTalk {
     }
 
     /// Shakes hands.
-    pub(super) fn meet(&mut self, patience: Nanos, cancel: &AtomicBool) -> io::Result<()> {
+    pub(crate) fn meet(&mut self, patience: Nanos, cancel: &AtomicBool) -> io::Result<()> {
         let deadline = now().saturating_add(patience);
         while self.machine.streams().is_none() {
             self.machine.check()?;
@@ -257,7 +257,7 @@ impl QuicTalk {
     }
 
     /// Sleeps until something came or is due, and moves on.
-    pub(super) fn pause(&mut self, most: Nanos) -> io::Result<()> {
+    pub(crate) fn pause(&mut self, most: Nanos) -> io::Result<()> {
         let wait = self.due().map_or(most, |due| due.since(now()).min(most));
         self.waiter.wait(Some(wait.count()))?;
         self.turn()
@@ -274,18 +274,18 @@ impl QuicTalk {
     }
 
     /// A new stream.
-    pub(super) fn open(&mut self) -> io::Result<StreamId> {
+    pub(crate) fn open(&mut self) -> io::Result<StreamId> {
         let opened = quic::opened(self.machine.streams(), Dir::Bi);
         opened.ok_or_else(|| io::Error::other("the other end allows no more streams"))
     }
 
     /// A stream that the other end opened.
-    pub(super) fn accept(&mut self) -> Option<StreamId> {
+    pub(crate) fn accept(&mut self) -> Option<StreamId> {
         quic::accepted(self.machine.streams(), Dir::Bi)
     }
 
     /// Gives bytes to a stream.
-    pub(super) fn send(&mut self, stream: StreamId, data: &[u8]) -> io::Result<usize> {
+    pub(crate) fn send(&mut self, stream: StreamId, data: &[u8]) -> io::Result<usize> {
         if let Some(taken) = self.machine.write(stream, data)? {
             return Ok(taken);
         }
@@ -295,24 +295,24 @@ impl QuicTalk {
     }
 
     /// Takes bytes that came on a stream; 0 at its end.
-    pub(super) fn recv(&mut self, stream: StreamId, space: &mut [u8]) -> io::Result<usize> {
+    pub(crate) fn recv(&mut self, stream: StreamId, space: &mut [u8]) -> io::Result<usize> {
         let came = self.machine.read(stream, space)?;
         came.map_or_else(|| self.machine.check().and(Err(io::ErrorKind::WouldBlock.into())), Ok)
     }
 
     /// Says that nothing more is sent on a stream.
-    pub(super) fn finish(&mut self, stream: StreamId) {
+    pub(crate) fn finish(&mut self, stream: StreamId) {
         // Of a connection that is gone nothing is left to end.
         let _ = self.machine.finish(stream);
     }
 
     /// Whether the connection is gone.
-    pub(super) fn is_gone(&self) -> bool {
+    pub(crate) fn is_gone(&self) -> bool {
         self.machine.check().is_err()
     }
 
     /// Ends the connection.
-    pub(super) fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         // As above.
         let _ = self.machine.close();
     }

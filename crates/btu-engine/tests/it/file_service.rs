@@ -1,6 +1,7 @@
 //! What every file protocol does for a file service, and what a service does with clients and servers of any kind.
 
 mod cold;
+mod path;
 mod unruly;
 
 use std::net::IpAddr;
@@ -10,7 +11,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
 use std::time::Duration;
+use std::time::Instant;
 
 use btu_core::file::sample::ClientSample;
 use btu_core::file::sample::Direction;
@@ -81,11 +84,23 @@ pub(crate) fn trial(protocol: &str, operation: Operation) -> Trial {
     }
 }
 
+/// Every protocol that this build has.
+pub(crate) fn built() -> impl Iterator<Item = &'static dyn FileProtocol> {
+    FILE_PROTOCOLS.iter().copied().filter(|protocol| {
+        let left_out = protocol.serve(&offer(1)).err().map(|cause| cause.to_string());
+        let left_out = left_out.filter(|cause| cause.contains("this build leaves"));
+        if let Some(cause) = &left_out {
+            crate::skip::record(&format!("not built: {cause}"));
+        }
+        left_out.is_none()
+    })
+}
+
 /// Every protocol with each of its operations.
 fn each(check: impl Fn(&'static dyn FileProtocol, Operation)) {
-    for protocol in FILE_PROTOCOLS {
+    for protocol in built() {
         for operation in protocol.operations() {
-            check(*protocol, *operation);
+            check(protocol, *operation);
         }
     }
 }
@@ -220,7 +235,8 @@ fn the_account_of_a_server_is_within_bounds() {
         };
         let least = 4 * size.count() / (1 << 20);
         assert!(calls >= least, "{protocol}: {calls} calls");
-        assert_eq!(server.disk_read, Some(Bytes::ZERO));
+        // Less than the code of this program, which may come from the disk while it runs.
+        assert!(server.disk_read.is_some_and(|read| read < size), "{server:?}");
     }
 }
 
@@ -228,13 +244,22 @@ fn the_account_of_a_server_is_within_bounds() {
 const TICK: Nanos = Nanos::from_millis(10);
 
 #[test]
-fn a_stop_ends_a_trial_at_once_and_is_told() {
-    let stop = Arc::new(AtomicBool::new(true));
-    let begun = std::time::Instant::now();
-    let seen = patient(Nanos::from_secs(60), stop)
-        .trial(&Trial { count: 5_000_000, ..trial("tcp-rpc", Operation::Call) });
-    assert_eq!(seen.clients[0].failure.as_deref(), Some("stopped"));
-    assert!(begun.elapsed() < Duration::from_secs(20));
+fn a_stop_ends_what_would_last_for_hours_and_is_told() {
+    each(|protocol, operation| {
+        let stop = Arc::new(AtomicBool::new(false));
+        let begun = Instant::now();
+        let mut service = patient(Nanos::from_secs(600), Arc::clone(&stop));
+        let stopper = thread::spawn(move || {
+            thread::sleep(Duration::from_millis(100));
+            stop.store(true, Relaxed);
+        });
+        let long = Trial { count: 5_000_000, ..trial(protocol.name(), operation) };
+        let seen = service.trial(&Trial { direction: Direction::Both, ..long });
+        stopper.join().unwrap();
+        let is_told = |client: &ClientSample| client.failure.as_deref() == Some("stopped");
+        assert!(seen.clients.iter().all(is_told), "{:?}", seen.clients[0].failure);
+        assert!(begun.elapsed() < Duration::from_mins(1));
+    });
 }
 
 /// A directory for files of this test, and whether it is on a disk.

@@ -17,13 +17,13 @@ use btu_core::file::sample::Operation;
 use btu_core::role::Role;
 use btu_core::units::Bytes;
 use btu_engine::Place;
-use btu_engine::file::FILE_PROTOCOLS;
 use btu_engine::file::ftp::Access;
 use btu_engine::file::ftp::Client;
 use btu_engine::file::ftp::Server;
 use btu_engine::file::ftp::Serving;
 use btu_engine::file::ftp::Transfer;
 
+use crate::file_service::built;
 use crate::file_service::offer;
 use crate::file_service::visit;
 use crate::wait::wait_until;
@@ -86,7 +86,7 @@ fn what_was_put_comes_back_the_same() {
 /// The contract of every file protocol that keeps files, whatever it is.
 #[test]
 fn every_file_protocol_that_keeps_files_gives_back_what_was_put() {
-    for protocol in FILE_PROTOCOLS {
+    for protocol in built() {
         let name = protocol.name();
         let server = protocol.serve(&offer(1)).unwrap();
         let mut session = protocol.open(&visit(&*server, Operation::Get)).unwrap();

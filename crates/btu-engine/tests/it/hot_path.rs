@@ -8,6 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 use std::thread;
 
+use btu_core::file::sample::Operation;
 use btu_core::run::cell::Case;
 use btu_engine::comm::Amount;
 use btu_engine::comm::Preamble;
@@ -18,12 +19,16 @@ use btu_engine::comm::stream::Incoming;
 use btu_engine::comm::stream::Outgoing;
 use btu_engine::comm::stream::Progress;
 use btu_engine::comm::stream::Unobserved;
+use btu_engine::file;
+use btu_engine::file::Moments;
 use btu_engine::transport::Channel;
 use btu_engine::transport::Tcp;
 use btu_sys::alloc::Counting;
 use btu_sys::alloc::thread_allocations;
 
 use crate::conformance::pair;
+use crate::file_service::offer;
+use crate::file_service::visit;
 use crate::local;
 
 #[global_allocator]
@@ -75,6 +80,22 @@ fn the_timed_loops_allocate_nothing() {
 }
 
 /// The run that `only_one_call_per_message_reaches_the_kernel` looks at from outside.
+/// A file of FTP has its commands, which are text; a call has nothing but its block.
+#[test]
+fn calls_of_a_file_service_allocate_nothing() {
+    let tcp_rpc = file::by_name("tcp-rpc").unwrap();
+    let server = tcp_rpc.serve(&offer(1)).unwrap();
+    let mut session = tcp_rpc.open(&visit(&*server, Operation::Call)).unwrap();
+    let progress = AtomicU64::new(0);
+    let calls = || {
+        (0..1000)
+            .try_for_each(|number| session.run(number, &mut Moments::from_now(&progress)).map(drop))
+    };
+    let (outcome, made) = allocations(calls);
+    outcome.unwrap();
+    assert_eq!(made, 0);
+}
+
 #[test]
 fn ten_thousand_messages_are_ten_thousand_sends() {
     let run = local::run(Case::Send, local::terms(1250, Amount::Messages(10_000)));

@@ -46,18 +46,21 @@ impl Session {
         match name.meaning() {
             Meaning::Directory => Err(StoreError::IsDirectory.into()),
             Meaning::Nothing | Meaning::Null => Err(StoreError::Missing.into()),
-            Meaning::Stored => match self.shared.on_disk(&name) {
-                Some(opened) => self.send_from_disk(opened.map_err(|_| StoreError::Missing)?.0),
-                None => {
-                    let object = self.shared.store.file(&name)?;
-                    self.send(&mut Stored::new(object))
-                }
-            },
+            Meaning::Stored => self.send_stored(&name),
             Meaning::Synthetic(pattern, size) => {
                 let mut source = self.shared.patterns.file(pattern, size);
                 self.send(&mut source)
             }
         }
+    }
+
+    /// A file of the directory, or of the memory.
+    fn send_stored(&mut self, name: &Name) -> Result<Reply, Refusal> {
+        if let Some(opened) = self.shared.on_disk(name) {
+            return self.send_from_disk(opened.map_err(|_| StoreError::Missing)?.0);
+        }
+        let object = self.shared.store.file(name)?;
+        self.send(&mut Stored::new(object))
     }
 
     fn send(&mut self, source: &mut impl Source) -> Result<Reply, Refusal> {

@@ -74,7 +74,8 @@ impl Transfer {
     /// Receives at most `space`, in one call; 0 is the end of the file.
     pub fn receive(&self, space: &mut [u8]) -> Result<usize, EngineError> {
         let received = retried(|| socket::recv(self.data.as_fd(), space));
-        received.map_err(EngineError::peer(format!("ftp receive {}", self.name)))
+        // Text is made only where something fails.
+        received.map_err(|cause| EngineError::peer(format!("ftp receive {}", self.name))(cause))
     }
 
     /// Sends at most `bytes`, in one call; 0 where there was no room for a moment.

@@ -19,6 +19,7 @@ use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 
 use super::Posted;
+use super::STOPPED;
 use super::client::Client;
 use super::client::Gates;
 use super::client::Word;
@@ -168,7 +169,7 @@ impl<'a> Crew<'a> {
         let stops = self.terms.stop.load(Relaxed);
         for member in self.members.iter_mut().filter(|member| member.is_awaited(aim)) {
             if stops {
-                member.end("stopped".to_owned());
+                member.end(STOPPED.to_owned());
             } else if member.is_still_for(self.terms.patience) {
                 member.end(self.terms.reproach(member.came));
             }

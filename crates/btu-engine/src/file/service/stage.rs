@@ -7,8 +7,13 @@ use std::fs::File;
 use std::io;
 use std::io::Read;
 use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 use btu_core::file::sample::Held;
 use btu_core::file::sample::ServerSample;
@@ -25,9 +30,16 @@ use crate::file::ftp::scramble;
 #[derive(Debug)]
 pub(super) struct Stage {
     above: PathBuf,
-    made: Option<PathBuf>,
+    made: Option<Made>,
     /// How many files there are of a size.
     files: BTreeMap<Bytes, u32>,
+}
+
+/// The directory, locked as long as somebody uses it: what a program left that was killed is removed by the next.
+#[derive(Debug)]
+struct Made {
+    path: PathBuf,
+    _lock: File,
 }
 
 /// The files of one trial.
@@ -40,6 +52,8 @@ pub(super) struct Prop {
     held: Held,
     /// Why they cannot be cold.
     obstacle: Option<String>,
+    /// Set by whoever wants everything to end now.
+    stop: Arc<AtomicBool>,
 }
 
 impl Stage {
@@ -49,40 +63,53 @@ impl Stage {
 
     /// Where the files are, once there are any.
     pub(super) fn directory(&self) -> Option<PathBuf> {
-        self.made.clone()
+        self.made.as_ref().map(|made| made.path.clone())
     }
 
     /// The files of a trial: where they are to be cold, each is retrieved once by every client.
-    pub(super) fn prop(&mut self, trial: &Trial) -> Result<Prop, EngineError> {
+    pub(super) fn prop(
+        &mut self,
+        trial: &Trial,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Prop, EngineError> {
         let (size, held) = (trial.size_bytes, trial.held);
         let count = if held == Held::Cold { trial.count } else { 1 };
         let directory = self.make()?;
-        self.fill(&directory, size, count)?;
+        self.fill((&directory, stop), size, count)?;
         let in_memory = disk::file_system(&directory)?.in_memory;
         let obstacle = in_memory
             .then(|| format!("{} keeps its files in memory and on no disk", self.above.display()));
         let names = (0..count).map(|number| name(size, number)).collect();
-        Ok(Prop { directory, names, size, held, obstacle })
+        Ok(Prop { directory, names, size, held, obstacle, stop: Arc::clone(stop) })
     }
 
     fn make(&mut self) -> Result<PathBuf, EngineError> {
         if let Some(made) = &self.made {
-            return Ok(made.clone());
+            return Ok(made.path.clone());
         }
+        remove_what_was_left(&self.above);
         let process = std::process::id();
         for number in 0..MOST_NAMES {
-            let path = self.above.join(format!("btu-file-{process}-{number}"));
+            let path = self.above.join(format!("{PREFIX}{process}-{number}"));
             match DirBuilder::new().mode(0o700).create(&path) {
-                Ok(()) => return Ok(self.made.insert(path).clone()),
+                Ok(()) => {
+                    let lock = lock(&path).map_err(EngineError::file("lock", &path))?;
+                    return Ok(self.made.insert(Made { path, _lock: lock }).path.clone());
+                }
                 Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(cause) => return Err(EngineError::file("make directory", path)(cause)),
             }
         }
         let above = self.above.display();
-        Err(EngineError::Refused(format!("{above} has too many directories btu-file-{process}-N")))
+        Err(EngineError::Refused(format!("{above} has too many directories {PREFIX}{process}-N")))
     }
 
-    fn fill(&mut self, directory: &PathBuf, size: Bytes, count: u32) -> Result<(), EngineError> {
+    fn fill(
+        &mut self,
+        (directory, stop): (&Path, &AtomicBool),
+        size: Bytes,
+        count: u32,
+    ) -> Result<(), EngineError> {
         let have = self.files.get(&size).copied().unwrap_or(0);
         let wanted = size.count().saturating_mul(count.saturating_sub(have).into());
         let free = disk::file_system(directory)?.free_bytes.min(MOST.count());
@@ -93,7 +120,7 @@ impl Stage {
         }
         for number in have..count {
             let path = directory.join(name(size, number));
-            write(&path, size).map_err(EngineError::file("write", path))?;
+            write(&path, size, stop).map_err(EngineError::file("write", path))?;
             self.files.insert(size, number + 1);
         }
         Ok(())
@@ -104,7 +131,7 @@ impl Drop for Stage {
     fn drop(&mut self) {
         if let Some(made) = &self.made {
             // What cannot be removed now has been removed by somebody else, or its disk is gone.
-            let _ = fs::remove_dir_all(made);
+            let _ = fs::remove_dir_all(&made.path);
         }
     }
 }
@@ -117,7 +144,8 @@ impl Prop {
             match self.held {
                 Held::Cold => disk::give_up_pages(&file)?,
                 Held::Nowhere | Held::Warm => {
-                    read(file).map_err(EngineError::file("read", self.directory.join(name)))?;
+                    let read = read(file, &self.stop);
+                    read.map_err(EngineError::file("read", self.directory.join(name)))?;
                 }
             }
         }
@@ -166,17 +194,38 @@ fn lack_of_proof(servers: &[ServerSample], all: Bytes) -> Option<String> {
     (!is_proof).then(|| format!("{read} of {all} came from the disk"))
 }
 
+/// Directories of this kind that nobody holds. One that cannot be removed is in nobody's way.
+fn remove_what_was_left(above: &Path) {
+    let entries = fs::read_dir(above).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| entry.file_name().as_bytes().starts_with(PREFIX.as_bytes()))
+    {
+        let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if is_directory && lock(&entry.path()).is_ok() {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// An error where somebody else holds it.
+fn lock(directory: &Path) -> io::Result<File> {
+    let directory = File::open(directory)?;
+    directory.try_lock()?;
+    Ok(directory)
+}
+
 fn name(size: Bytes, number: u32) -> String {
     format!("{}-{number}", size.count())
 }
 
 /// A file of random bytes, on its disk.
-fn write(path: &PathBuf, size: Bytes) -> io::Result<()> {
+fn write(path: &Path, size: Bytes, stop: &AtomicBool) -> io::Result<()> {
     let mut buffer = Buffer::prefaulted(BUFFER).map_err(io::Error::other)?;
     scramble(&mut buffer);
-    let mut file = File::create_new(path)?;
+    // One that was stopped half written is begun again.
+    let mut file = File::create(path)?;
     let mut left = size.len();
     while left > 0 {
+        go_on(stop)?;
         let length = left.min(BUFFER);
         file.write_all(&buffer[..length])?;
         left -= length;
@@ -184,11 +233,20 @@ fn write(path: &PathBuf, size: Bytes) -> io::Result<()> {
     file.sync_all()
 }
 
-fn read(mut file: File) -> io::Result<()> {
+fn read(mut file: File, stop: &AtomicBool) -> io::Result<()> {
     let mut space = vec![0; BUFFER];
-    while file.read(&mut space)? > 0 {}
+    while file.read(&mut space)? > 0 {
+        go_on(stop)?;
+    }
     Ok(())
 }
+
+fn go_on(stop: &AtomicBool) -> io::Result<()> {
+    if stop.load(Relaxed) { Err(io::ErrorKind::ConnectionAborted.into()) } else { Ok(()) }
+}
+
+/// How the names of directories begin.
+const PREFIX: &str = "btu-file-";
 
 const BUFFER: usize = 65536;
 

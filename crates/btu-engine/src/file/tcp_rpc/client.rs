@@ -10,18 +10,17 @@ use btu_sys::memory::Buffer;
 use btu_sys::socket;
 use btu_sys::socket::Settings;
 
-use super::order::Order;
 use super::pipe;
-use super::server::BUFFER;
 use super::server::TAKEN;
-use super::server::answer_to;
 use crate::error::EngineError;
 use crate::file::Errand;
 use crate::file::Moments;
 use crate::file::Opening;
 use crate::file::Session;
 use crate::file::Visit;
-use crate::file::ftp::scramble;
+use crate::file::order::Order;
+use crate::file::order::answer_to;
+use crate::file::order::buffer_for;
 use crate::time::now;
 
 /// A connection whose server knows what is to come.
@@ -37,7 +36,7 @@ pub(super) struct Client {
 impl Client {
     pub(super) fn connect(visit: &Visit) -> Result<Self, EngineError> {
         let errand = visit.errand.clone();
-        let buffer = buffer_for(&errand)?;
+        let buffer = buffer_for(&errand, "tcp-rpc")?;
         let begun = now();
         let settings = Settings { nodelay: Some(true), ..visit.settings.clone() };
         let stream = visit.sockets.connect(visit.server, &settings, visit.patience)?;
@@ -112,25 +111,6 @@ impl Session for Client {
     }
 }
 
-/// A block is one write, whatever its size; a file is 64 KiB at a time.
-fn buffer_for(errand: &Errand) -> Result<Buffer, EngineError> {
-    let size = errand.size;
-    if size.is_empty() {
-        return Err(EngineError::Refused("tcp-rpc: a call of 0 B passes nothing".to_owned()));
-    }
-    let length = match errand.operation {
-        Operation::Get | Operation::Put => BUFFER,
-        Operation::Call | Operation::Stream if size > LARGEST => {
-            let what = format!("tcp-rpc: a block of {size} is larger than {LARGEST}");
-            return Err(EngineError::Refused(what));
-        }
-        Operation::Call | Operation::Stream => size.len(),
-    };
-    let mut buffer = Buffer::prefaulted(length)?;
-    scramble(&mut buffer);
-    Ok(buffer)
-}
-
 fn ask(stream: &TcpStream, order: &[u8]) -> io::Result<[u8; 4]> {
     pipe::send_all(stream, order, |_| ())?;
     hear(stream)
@@ -142,10 +122,7 @@ fn hear(stream: &TcpStream) -> io::Result<[u8; 4]> {
     if came == answer.len() { Ok(answer) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
 
-/// Closes over the operation for `map_err`.
-fn named(operation: &str) -> impl FnOnce(io::Error) -> EngineError {
-    EngineError::peer(format!("tcp-rpc: {operation}"))
+/// Closes over the operation for `map_err`: no text is made where nothing fails.
+fn named(operation: &'static str) -> impl FnOnce(io::Error) -> EngineError {
+    move |cause| EngineError::peer(format!("tcp-rpc: {operation}"))(cause)
 }
-
-/// The largest block, which a client holds in memory as a whole.
-const LARGEST: Bytes = Bytes::new(64 << 20);

@@ -82,7 +82,9 @@ impl FileProtocol for Unruly {
             for (number, client) in listener.incoming().enumerate().take(2) {
                 guests.push(std::thread::spawn(move || misbehave(way, number, client.unwrap())));
             }
-            guests.into_iter().for_each(|guest| guest.join().unwrap());
+            for guest in guests {
+                guest.join().unwrap();
+            }
         });
         Ok(Box::new(Scripted { address, account: Account::default() }))
     }

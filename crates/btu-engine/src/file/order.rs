@@ -1,12 +1,15 @@
-//! What a client comes for, in bytes: the first that it says, and the only words of the protocol.
+//! What a client comes for, in bytes: the first that it says to a server of calls.
 
 use std::io;
 use std::io::Read;
 
 use btu_core::file::sample::Operation;
 use btu_core::units::Bytes;
+use btu_sys::memory::Buffer;
 
-use crate::file::Errand;
+use super::Errand;
+use super::ftp::scramble;
+use crate::error::EngineError;
 
 /// An errand as it travels. Numbers are big-endian: a mark of 8 bytes, the operation in 4, the size in 8, the count in
 /// 4, the number of files in 4; of each file the length of its name in 4, and the name.
@@ -31,7 +34,7 @@ impl Order {
     pub(super) fn decode(mut from: impl Read) -> io::Result<Errand> {
         let from = &mut from;
         if take::<8>(from)? != MARK {
-            return Err(refused("the client does not speak tcp-rpc"));
+            return Err(refused("the client says no order"));
         }
         let operation = operation_of(u32::from_be_bytes(take(from)?));
         let operation = operation.ok_or_else(|| refused("there is no such operation"))?;
@@ -44,6 +47,28 @@ impl Order {
         let files = (0..files).map(|_| name(from)).collect::<io::Result<Vec<String>>>()?;
         Ok(Errand { operation, size, count, files })
     }
+}
+
+/// The answer to a call or a stream: how many bytes came, cut to 32 bits.
+pub(super) fn answer_to(total: u64) -> [u8; 4] {
+    let [.., a, b, c, d] = total.to_be_bytes();
+    [a, b, c, d]
+}
+
+/// What a client sends from and receives into: a block is one write, whatever its size; a file is 64 KiB at a time.
+pub(super) fn buffer_for(errand: &Errand, protocol: &str) -> Result<Buffer, EngineError> {
+    let size = errand.size;
+    let length = match errand.operation {
+        Operation::Get | Operation::Put => BUFFER,
+        Operation::Call | Operation::Stream if size > LARGEST => {
+            let what = format!("{protocol}: a block of {size} is larger than {LARGEST}");
+            return Err(EngineError::Refused(what));
+        }
+        Operation::Call | Operation::Stream => size.len(),
+    };
+    let mut buffer = Buffer::prefaulted(length)?;
+    scramble(&mut buffer);
+    Ok(buffer)
 }
 
 fn name(from: &mut impl Read) -> io::Result<String> {
@@ -83,6 +108,12 @@ fn operation_of(number: u32) -> Option<Operation> {
 fn refused(what: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
 }
+
+/// Bytes per call for files, and for what is received.
+pub(super) const BUFFER: usize = 65536;
+
+/// The largest block, which a client holds in memory as a whole.
+const LARGEST: Bytes = Bytes::new(64 << 20);
 
 const MARK: [u8; 8] = *b"btu-rpc1";
 
