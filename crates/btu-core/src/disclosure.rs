@@ -40,6 +40,24 @@ impl Disclosure {
     pub fn build_profile(&self) -> Option<&str> {
         self.tool.get("profile")?.value.as_ref()?.as_str()
     }
+
+    /// How many CPUs the test host has, where it is known.
+    pub fn online_cpus(&self) -> Option<u32> {
+        let list = self.hosts.get("test")?.get("cpu")?.get("online")?.value.as_ref()?.as_str()?;
+        cpus_in(list).and_then(|cpus| u32::try_from(cpus).ok())
+    }
+}
+
+/// How many CPUs a list of the kernel names: `0-3,6` names 5.
+pub fn cpus_in(list: &str) -> Option<u64> {
+    list.split(',').map(span).try_fold(0_u64, |sum, span| sum.checked_add(span?))
+}
+
+/// How many numbers `6` or `0-3` names.
+fn span(text: &str) -> Option<u64> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let (first, last): (u64, u64) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+    last.checked_sub(first)?.checked_add(1)
 }
 
 impl Fact {

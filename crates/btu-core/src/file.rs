@@ -2,4 +2,17 @@
 //!
 //! The five experiments are those of CITI TR 92-2 (Antonelli 1992), each with its table.
 
+pub mod analysis;
+pub mod experiment;
+pub mod plan;
+pub mod point;
+pub mod round;
 pub mod sample;
+pub mod table;
+#[cfg(test)]
+mod testing;
+
+use crate::verb;
+
+/// Everything that a result directory of a file service holds.
+pub type Journal = verb::Journal<plan::Plan, sample::Line>;

@@ -9,6 +9,7 @@ mod text;
 use std::fmt;
 
 use btu_core::app;
+use btu_core::file;
 use btu_core::journal::Journal;
 use btu_core::pingpong;
 use btu_core::run::analysis::Analysis;
@@ -71,6 +72,13 @@ pub enum Content<'a> {
     },
     /// Two results beside each other.
     Comparison(&'a ComparisonDocument),
+    /// A file service.
+    File {
+        /// What was measured.
+        journal: &'a file::Journal,
+        /// What it means.
+        analysis: &'a file::analysis::Analysis,
+    },
     /// A ping-pong.
     PingPong {
         /// What was measured.

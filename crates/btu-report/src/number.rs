@@ -70,6 +70,24 @@ pub(crate) fn ratio_or_none(value: Option<f64>) -> String {
     value.map_or_else(|| NONE.to_owned(), ratio)
 }
 
+/// So many significant digits, and zeros for those before the point that do not count: 263 is `260` in two.
+pub(crate) fn significant(value: f64, digits: i32) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return fixed(value, 0);
+    }
+    // Rounding may carry into another digit: 0.0996 is 0.10.
+    let magnitude = |value: f64| floored(value.abs().log10());
+    let step = 10_f64.powi(magnitude(value) - digits + 1);
+    let rounded = (value / step).round() * step;
+    let decimals = digits - 1 - magnitude(rounded * (1.0 + f64::EPSILON));
+    fixed(rounded, usize::try_from(decimals).unwrap_or(0))
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "logarithms of floats are within 400 of zero")]
+fn floored(value: f64) -> i32 {
+    value.floor() as i32
+}
+
 /// `[lo, hi]` in the given form, or a dash.
 pub(crate) fn interval(bounds: Option<[f64; 2]>, form: fn(f64) -> String) -> String {
     bounds.map_or_else(|| NONE.to_owned(), |[lo, hi]| format!("[{}, {}]", form(lo), form(hi)))
@@ -148,6 +166,13 @@ mod tests {
     fn a_count_is_whole_and_what_has_a_unit_is_not() {
         assert_eq!([measured(14.0, ""), measured(0.0, ""), measured(2.5, "")], ["14", "0", "2.50"]);
         assert_eq!(measured(14.0, "ms"), "14.0 ms");
+    }
+
+    #[test]
+    fn two_significant_digits_are_as_a_paper_prints_them() {
+        let shown = [263.16, 1111.1, 5.7, 86.4, 0.0123, 0.0996, 996.0, 1000.0, 0.0, f64::NAN];
+        let wanted = ["260", "1100", "5.7", "86", "0.012", "0.10", "1000", "1000", "0", "-"];
+        assert_eq!(shown.map(|value| significant(value, 2)), wanted);
     }
 
     #[test]

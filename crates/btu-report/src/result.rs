@@ -7,6 +7,7 @@
 mod app;
 mod build;
 mod cells;
+mod file;
 mod host;
 mod pingpong;
 #[cfg(feature = "schema")]
@@ -22,11 +23,13 @@ use serde::Serialize;
 
 pub use app::*;
 pub use build::result;
+pub use file::*;
 pub use pingpong::*;
 #[cfg(feature = "schema")]
 pub use schema::*;
 pub use traffic::*;
 pub use version::APP_SCHEMA_VERSION;
+pub use version::FILE_SCHEMA_VERSION;
 pub use version::PINGPONG_SCHEMA_VERSION;
 pub use version::SCHEMA_VERSION;
 pub use version::SECOND_RUNS_SCHEMA_VERSION;

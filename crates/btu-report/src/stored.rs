@@ -3,7 +3,7 @@
 use std::fmt;
 
 use btu_core::journal::Journal;
-use btu_core::journal::file;
+use btu_core::journal::file::PLAN;
 use btu_core::run::analysis::Analysis;
 use btu_core::sample::Flag;
 
@@ -14,6 +14,7 @@ use crate::document::Block;
 use crate::document::Document;
 use crate::document::Level;
 use crate::document::Part;
+use crate::file;
 use crate::files::ResultFiles;
 use crate::format::Content;
 use crate::format::UnknownFormat;
@@ -81,7 +82,7 @@ pub struct Kind {
 type Open = fn(&ResultFiles, OpenMode) -> Result<Box<dyn Stored>, StoreError>;
 
 /// Every verb that leaves results; the last one takes what no other knows.
-static KINDS: &[Kind] = &[app::KIND, pingpong::KIND, traffic::KIND, RUN];
+static KINDS: &[Kind] = &[app::KIND, file::KIND, pingpong::KIND, traffic::KIND, RUN];
 
 /// The main job's.
 const RUN: Kind = Kind {
@@ -93,7 +94,7 @@ const RUN: Kind = Kind {
 impl ResultFiles {
     /// Which verb left them.
     pub fn kind(&self) -> &'static Kind {
-        let plan = self.text(file::PLAN).unwrap_or_default();
+        let plan = self.text(PLAN).unwrap_or_default();
         KINDS.iter().find(|kind| (kind.is_in)(plan)).unwrap_or(&RUN)
     }
 

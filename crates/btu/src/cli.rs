@@ -48,6 +48,7 @@ impl Cli {
             Verb::Completions(args) => crate::completions::completions(&args).map(Into::into),
             Verb::Doctor(args) => crate::doctor::doctor(&args).map(Into::into),
             Verb::Explain(args) => crate::explain::explain(&args).map(Into::into),
+            Verb::File(args) => crate::file::file(&args).map(Into::into),
             Verb::Link(args) => crate::link::link(&args),
             Verb::List(args) => crate::list::list(&args).map(Into::into),
             Verb::Man(args) => crate::man::man(&args).map(Into::into),
@@ -82,6 +83,8 @@ pub(crate) enum Verb {
     Doctor(crate::doctor::DoctorArgs),
     /// Say what a capture of TCP shows, and why its connections were slow; with charts
     Explain(Box<crate::explain::ExplainArgs>),
+    /// Measure a file service: what it delivers to one and to many clients, at which cost
+    File(Box<crate::file::FileArgs>),
     /// Run a command behind an emulated link: delay, rate, queue, drops, without root
     Link(Box<crate::link::LinkArgs>),
     /// List what there is: editions, cases, applications, activities, link elements, rules ...
@@ -179,6 +182,7 @@ Examples:
   btu verify before                           is the result what was measured?
   btu pingpong tcp unix                       time and throughput over block size, in a minute
   btu traffic sweep --rate 10Mbit/s           where a path stops carrying what it is offered
+  btu file baseline transfer                  what files get over loopback and over a path
   btu explain slow.pcapng --html slow.html    why the connections of a capture were slow
   btu link --delay 10ms --drop 1% -- CMD      any command behind an emulated link
 

@@ -15,6 +15,7 @@ mod doctor;
 mod elsewhere;
 mod exit;
 mod explain;
+mod file;
 mod input;
 mod link;
 mod list;

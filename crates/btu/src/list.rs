@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use btu_core::diagnosis::CAUSES;
+use btu_core::file::experiment::EXPERIMENTS;
 use btu_core::link::ELEMENTS;
 use btu_core::pingpong::import::FORMATS as IMPORTS;
 use btu_core::pingpong::statistic::Statistic;
@@ -114,7 +115,7 @@ fn document(registries: Vec<Registry>) -> Value {
     };
     let mut document: Map<String, Value> =
         registries.into_iter().map(|(n, list)| (n.to_owned(), entries(list))).collect();
-    document.insert("schema_version".to_owned(), "1.1.0".into());
+    document.insert("schema_version".to_owned(), "1.2.0".into());
     Value::Object(document)
 }
 
@@ -140,6 +141,7 @@ fn registries() -> Result<Vec<Registry>, Failure> {
         ("probes", PROBES.iter().map(|p| pair(p.name(), p.summary())).collect()),
         ("disclosure", GROUPS.iter().map(|g| pair(g.name(), g.about())).collect()),
         ("message-layers", MESSAGE_LAYERS.iter().map(|l| pair(l.name(), l.about())).collect()),
+        ("file-experiments", EXPERIMENTS.iter().map(|e| pair(e.name(), e.about())).collect()),
         ("file-protocols", FILE_PROTOCOLS.iter().map(|p| pair(p.name(), p.about())).collect()),
         ("rules", RULES.iter().map(|r| pair(r.name, r.about)).collect()),
         ("causes", CAUSES.iter().map(|c| pair(c.name, c.about)).collect()),

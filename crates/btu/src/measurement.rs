@@ -2,6 +2,7 @@
 //! and how they end.
 
 pub(crate) mod closing;
+pub(crate) mod ends;
 pub(crate) mod facts;
 pub(crate) mod first_part;
 mod interrupt;

@@ -48,6 +48,13 @@ static REGISTRIES: &[Registry] = &[
         page: "docs/diagnoses.md",
     },
     Registry {
+        folder: "crates/btu-core/src/file/experiment",
+        listed_in: "crates/btu-core/src/file/experiment.rs",
+        slice: "EXPERIMENTS",
+        shared: &[],
+        page: "docs/file-experiments.md",
+    },
+    Registry {
         folder: "crates/btu-core/src/pingpong/import",
         listed_in: "crates/btu-core/src/pingpong/import.rs",
         slice: "FORMATS",

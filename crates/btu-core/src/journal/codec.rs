@@ -13,6 +13,7 @@ use super::Record;
 use super::plausible::implausible;
 use super::plausible::implausible_point;
 use crate::app;
+use crate::file;
 use crate::pingpong;
 use crate::traffic;
 use crate::words::several;
@@ -54,6 +55,12 @@ impl StoredLine for pingpong::sample::Line {
 }
 
 impl StoredLine for app::sample::Line {
+    fn parse(line: &[u8]) -> Result<Self, String> {
+        from_json(line)
+    }
+}
+
+impl StoredLine for file::sample::Line {
     fn parse(line: &[u8]) -> Result<Self, String> {
         from_json(line)
     }

@@ -18,6 +18,7 @@ use crate::app;
 use crate::comparison;
 use crate::document::Lines;
 use crate::document::harmless;
+use crate::file;
 use crate::pingpong::csv_rows;
 use crate::ranking;
 use crate::traffic;
@@ -43,6 +44,7 @@ impl Format for Csv {
         let text = match report.content {
             Content::App { journal, analysis } => table(app::csv_rows(journal, analysis)),
             Content::Comparison(found) => table(comparison::csv_rows(found)),
+            Content::File { journal, .. } => table(file::csv_rows(journal)),
             Content::PingPong { journal, analysis } => table(csv_rows(journal, analysis)),
             Content::Ranking(found) => table(ranking::csv_rows(found)),
             Content::Run { journal, analysis } => runs(journal, analysis),

@@ -4,6 +4,7 @@ use super::Content;
 use super::Format;
 use super::Report;
 use crate::result::app_result;
+use crate::result::file_result;
 use crate::result::pingpong_result;
 use crate::result::result;
 use crate::result::traffic_result;
@@ -29,6 +30,7 @@ impl Format for Json {
         match report.content {
             Content::App { journal, analysis } => app_result(journal, analysis).to_json(),
             Content::Comparison(found) => found.to_json(),
+            Content::File { journal, analysis } => file_result(journal, analysis).to_json(),
             Content::PingPong { journal, analysis } => pingpong_result(journal, analysis).to_json(),
             Content::Ranking(ranking) => ranking.to_json(),
             Content::Run { journal, analysis } => result(journal, analysis).to_json(),

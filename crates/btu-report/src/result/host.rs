@@ -2,6 +2,7 @@
 
 use btu_core::disclosure::Disclosure;
 use btu_core::disclosure::Fact;
+use btu_core::disclosure::cpus_in;
 use btu_core::words::several;
 use serde_json::Value;
 
@@ -30,15 +31,7 @@ pub(super) fn fact_text(fact: Option<&Fact>) -> Option<String> {
 
 /// `0-3,6` is `5 CPUs`.
 fn cpus(list: &str) -> Option<String> {
-    let count = list.split(',').map(span).try_fold(0_u64, |sum, span| sum.checked_add(span?))?;
-    Some(several(count, "CPU"))
-}
-
-/// How many numbers `6` or `0-3` names.
-fn span(text: &str) -> Option<u64> {
-    let (first, last) = text.split_once('-').unwrap_or((text, text));
-    let (first, last): (u64, u64) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
-    last.checked_sub(first)?.checked_add(1)
+    cpus_in(list).map(|count| several(count, "CPU"))
 }
 
 /// `24684092 kB` is `23.5 GiB` (the kernel's kB are 1024 bytes).

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::ResultDocument;
 use super::app::AppDocument;
+use super::file::FileDocument;
 use super::pingpong::PingPongDocument;
 use super::traffic::TrafficDocument;
 use super::version::REASON;
@@ -25,6 +26,11 @@ pub fn pingpong_schema() -> Value {
 /// Of the `result.json` of parallel applications.
 pub fn app_schema() -> Value {
     explained::<AppDocument>()
+}
+
+/// Of a file service's `result.json`.
+pub fn file_schema() -> Value {
+    explained::<FileDocument>()
 }
 
 /// Of a traffic measurement's `result.json`.

@@ -10,6 +10,8 @@ pub const APP_SCHEMA_VERSION: &str = "1.0.0";
 pub const PINGPONG_SCHEMA_VERSION: &str = "1.7.0";
 /// Version of the shape of a traffic measurement's `result.json`.
 pub const TRAFFIC_SCHEMA_VERSION: &str = "3.5.0";
+/// Version of the shape of a file service's `result.json`.
+pub const FILE_SCHEMA_VERSION: &str = "1.0.0";
 /// Version of the shape of the document of `btu explain --json`.
 pub(crate) const EXPLAIN_SCHEMA_VERSION: &str = "1.3.0";
 /// Version of the shape of the document of `btu explain DIR --json`, the second runs of a result.
@@ -49,6 +51,7 @@ static PINGPONG: LaterKeys = LaterKeys(&[
     (7, "left_out"),
     (7, "stop"),
 ]);
+static FILE: LaterKeys = LaterKeys(&[]);
 static TRAFFIC: LaterKeys = LaterKeys(&[
     (1, "pacing_blocks"),
     (1, "pacing_late_blocks"),
@@ -143,6 +146,7 @@ impl LaterKeys {
         match verb {
             None => &RUN,
             Some("app") => &APP,
+            Some("file") => &FILE,
             Some("pingpong") => &PINGPONG,
             Some(_) => &TRAFFIC,
         }

@@ -16,6 +16,7 @@ mod dice;
 mod explain;
 mod extract;
 mod faster;
+mod file;
 mod fixture;
 mod formats;
 mod generator;

@@ -35,6 +35,7 @@ mod ending;
 mod explain;
 mod far_wait;
 mod faults;
+mod file;
 mod first_part;
 mod html;
 mod link;

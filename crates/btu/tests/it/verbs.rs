@@ -222,6 +222,7 @@ fn the_list_holds_every_registry() {
         ("probes", "drift"),
         ("disclosure", "system"),
         ("message-layers", "tcp"),
+        ("file-experiments", "rpc-sweep"),
         ("file-protocols", "ftp"),
         ("rules", "stall"),
         ("causes", "delayed-ack-nagle"),

@@ -1,0 +1,157 @@
+//! From the samples of a journal to what each experiment found.
+
+use super::Journal;
+use super::experiment::Experiment;
+use super::point::Point;
+use super::round;
+use super::sample::Held;
+use super::sample::Line;
+use super::sample::Trial;
+use super::sample::TrialSample;
+use super::table::Findings;
+use super::table::size_text;
+use crate::sample::Flag;
+
+/// What a journal means.
+#[derive(Clone, Debug)]
+pub struct Analysis {
+    /// Each experiment with what it found, in the order of the plan.
+    pub experiments: Vec<Outcome>,
+    /// Every trial over all its rounds, in the order of the plan.
+    pub points: Vec<Point>,
+    /// Trials that failed, in their order.
+    pub failures: Vec<Failure>,
+    /// Protocols that are not there, with the reason.
+    pub missing: Vec<(String, String)>,
+    /// What a reader should know of all of it.
+    pub flags: Vec<Flag>,
+    /// False where it was cut short, or a trial failed.
+    pub complete: bool,
+}
+
+/// An experiment and what it found.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The experiment.
+    pub experiment: &'static dyn Experiment,
+    /// What it found.
+    pub findings: Findings,
+}
+
+/// A trial that did not come to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// What was asked for.
+    pub trial: Trial,
+    /// Its round.
+    pub round: u32,
+    /// What happened.
+    pub reason: String,
+}
+
+/// What a journal means.
+pub fn analyse(journal: &Journal) -> Analysis {
+    let samples = samples(journal);
+    let cpus = journal.hosts.online_cpus();
+    let of_trial = |trial: &Trial| -> Vec<&TrialSample> {
+        samples.iter().copied().filter(|sample| sample.trial.is_like(trial)).collect()
+    };
+    let trials = journal.plan.trials();
+    let points = trials.iter().map(|trial| Point::of(trial, &of_trial(trial), cpus));
+    let points: Vec<Point> = points.filter(|point| point.rounds + point.failed > 0).collect();
+    let failures = failures(&samples);
+    let outcome = |experiment: &'static dyn Experiment| Outcome {
+        experiment,
+        findings: experiment.findings(&journal.plan, &points),
+    };
+    Analysis {
+        experiments: journal.plan.named().into_iter().map(outcome).collect(),
+        flags: flags(&points),
+        complete: journal.is_complete() && failures.is_empty(),
+        missing: missing(journal),
+        points,
+        failures,
+    }
+}
+
+fn samples(journal: &Journal) -> Vec<&TrialSample> {
+    journal.lines.iter().filter_map(trial_of).collect()
+}
+
+fn trial_of(line: &Line) -> Option<&TrialSample> {
+    match line {
+        Line::FileTrial(sample) => Some(sample),
+        Line::FileMissing { .. } => None,
+    }
+}
+
+fn missing(journal: &Journal) -> Vec<(String, String)> {
+    let missing = journal.lines.iter().filter_map(|line| match line {
+        Line::FileMissing { protocol, reason } => Some((protocol.clone(), reason.clone())),
+        Line::FileTrial(_) => None,
+    });
+    missing.collect()
+}
+
+/// Of warm-ups, too: they are no part of a figure, but what failed in them fails again.
+fn failures(samples: &[&TrialSample]) -> Vec<Failure> {
+    let failure = |sample: &&TrialSample| {
+        let reason = round::failure(sample)?;
+        Some(Failure { trial: sample.trial.clone(), round: sample.round, reason })
+    };
+    samples.iter().filter_map(failure).collect()
+}
+
+fn flags(points: &[Point]) -> Vec<Flag> {
+    let shared = Flag::new(SHARED_HOST, SHARED);
+    let flags = std::iter::once(shared).filter(|_| !points.is_empty());
+    flags.chain(points.iter().filter_map(not_cold)).collect()
+}
+
+/// A read that was asked for cold and is not known to be so.
+fn not_cold(point: &Point) -> Option<Flag> {
+    let label = point.trial.label();
+    match (point.trial.held, point.held, point.server.disk_per_delivered) {
+        (Held::Cold, Held::Warm, read) => {
+            let read = read.map_or(0.0, |read| 100.0 * read.value);
+            let detail =
+                format!("{label}: {read:.0} % of the bytes came from a disk: told as warm");
+            Some(Flag::new(NOT_COLD, detail))
+        }
+        (Held::Cold, _, None) if point.rounds > 0 => {
+            let detail = format!("{label}: nobody counted what came from a disk: perhaps not cold");
+            Some(Flag::new(NOT_COLD, detail))
+        }
+        _ => None,
+    }
+}
+
+impl Trial {
+    /// True for the same but for the number of files: another version of this program may make more of them.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        *self == Self { count: self.count, ..other.clone() }
+    }
+
+    /// The trial in words: `ftp get 1 MB B->A, 2 clients, MTU 1500, cold`.
+    pub fn label(&self) -> String {
+        let (operation, way) = (self.operation.name(), self.direction.name());
+        let size = size_text(self.size_bytes);
+        let what = [
+            Some(format!("{} {operation} {size} {way}", self.protocol)),
+            (self.clients > 1).then(|| format!("{} clients", self.clients)),
+            self.mtu_bytes.map(|mtu| format!("MTU {}", mtu.count())),
+            (self.held != Held::Nowhere).then(|| self.held.name().to_owned()),
+        ];
+        what.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Clients and servers are on one machine.
+pub const SHARED_HOST: &str = "shared-host";
+const SHARED: &str = "clients and servers share the CPUs of one machine: how the service grows with its clients \
+     cannot be concluded from this result";
+/// A cold read that was none, or may have been none.
+pub const NOT_COLD: &str = "not-cold";
+
+#[cfg(test)]
+mod tests;

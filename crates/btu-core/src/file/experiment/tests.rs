@@ -1,0 +1,174 @@
+use super::*;
+use crate::file::analysis::analyse;
+use crate::file::plan::Path;
+use crate::file::round::KIB;
+use crate::file::round::f64_of;
+use crate::file::sample::TrialSample;
+use crate::file::table::Table;
+use crate::file::testing::client;
+use crate::file::testing::journal;
+use crate::file::testing::sample;
+use crate::file::testing::server;
+
+fn plan(name: &str) -> Plan {
+    Plan::new(vec![name.to_owned()], 1)
+}
+
+/// What an experiment finds where each trial is seen so.
+fn found(plan: &Plan, see: impl Fn(&Trial) -> TrialSample) -> Findings {
+    let samples = plan.trials().iter().map(see).collect();
+    analyse(&journal(plan.clone(), samples)).experiments.remove(0).findings
+}
+
+/// A trial in which each direction reaches so many KB/s.
+fn at_rate(trial: &Trial, kib_s: f64) -> TrialSample {
+    let bytes = f64_of(trial.size_bytes) * f64::from(trial.count);
+    let seconds = bytes / KIB / kib_s;
+    let way = if trial.direction == Direction::Both { Direction::AToB } else { trial.direction };
+    let mut seen = sample(trial, way, &vec![seconds; usize::try_from(trial.clients).unwrap()]);
+    if trial.direction == Direction::Both {
+        seen.clients.push(client(trial, 1, Direction::BToA, [0.0, seconds]));
+    }
+    seen
+}
+
+fn row(table: &Table, label: &str) -> Vec<Option<f64>> {
+    let row = table.rows.iter().find(|row| row.label == label);
+    let row = row.unwrap_or_else(|| panic!("no row {label} in {table:#?}"));
+    row.cells.iter().map(|cell| cell.map(|cell| (cell.value * 100.0).round() / 100.0)).collect()
+}
+
+#[test]
+fn every_experiment_has_trials_that_differ_and_a_table_of_them() {
+    for experiment in EXPERIMENTS {
+        let plan = plan(experiment.name());
+        let trials = plan.trials();
+        assert!(!trials.is_empty() && trials.len() < 60, "{}", experiment.name());
+        assert_eq!(trials.len(), experiment.trials(&plan).len(), "{}", experiment.name());
+        let findings = found(&plan, |trial| at_rate(trial, 1000.0));
+        assert!(!findings.tables.is_empty(), "{}", experiment.name());
+        for table in &findings.tables {
+            assert!(
+                table.rows.iter().all(|row| row.cells.len() == table.columns.len()),
+                "{table:#?}"
+            );
+        }
+        let nothing = experiment.findings(&plan, &[]);
+        assert!(nothing.tables.iter().all(|table| table.rows.is_empty()), "{}", experiment.name());
+    }
+}
+
+#[test]
+fn a_baseline_has_a_row_for_each_host_and_way() {
+    let findings = found(&plan("baseline"), |trial| at_rate(trial, 4100.0));
+    let labels: Vec<&str> = findings.tables[0].rows.iter().map(|row| row.label.as_str()).collect();
+    assert_eq!(labels.len(), 8);
+    assert_eq!(labels[..2], ["A loopback ftp get", "A loopback ftp put"]);
+    let loopback = Plan { path: Path::Loopback, ..plan("baseline") };
+    assert_eq!(found(&loopback, |trial| at_rate(trial, 1.0)).tables[0].rows.len(), 4);
+}
+
+/// CITI TR 92-2, table 2: 1400 KB/s one way and 1000 each way at once, which is 1.43 times as much, not more than twice.
+#[test]
+fn both_directions_of_the_papers_table_2_are_less_than_twice_one() {
+    let plan = Plan { mtus_bytes: vec![Bytes::new(4144)], ..plan("transfer") };
+    let findings = found(&plan, |trial| match (trial.direction, trial.size_bytes == MB) {
+        (Direction::Both, true) => at_rate(trial, 1000.0),
+        (Direction::Both, false) => at_rate(trial, 940.0),
+        _ if trial.clients == 2 => at_rate(trial, 510.0),
+        _ => at_rate(trial, 1400.0),
+    });
+    let [table] = &findings.tables[..] else { panic!() };
+    assert_eq!(row(table, "ftp 1 MB, MTU 4144"), [Some(1400.0), Some(1400.0), None, None]);
+    let both = row(table, "ftp 1 MB, MTU 4144, bidirectional");
+    assert_eq!(both, [Some(1000.0), Some(1000.0), Some(2000.0), Some(1.43)]);
+    let long = row(table, "ftp 11 MB, MTU 4144, bidirectional");
+    assert_eq!(long, [Some(940.0), Some(940.0), Some(1880.0), Some(1.34)]);
+    let two = row(table, "ftp 1 MB, MTU 4144, two clients (each)");
+    assert_eq!(two, [Some(510.0), None, Some(1020.0), Some(0.73)]);
+    let ratios: Vec<String> =
+        findings.pairs.iter().map(|pair| format!("{:.2}", pair.sum_over_unidirectional)).collect();
+    assert_eq!(ratios, ["1.43", "1.34"]);
+}
+
+/// CITI TR 92-2, table 3, in milliseconds of one write.
+const T3: [(u64, f64); 8] = [
+    (1536, 5.7),
+    (3072, 7.3),
+    (4096, 7.3),
+    (6144, 9.9),
+    (12_288, 15.5),
+    (24_576, 25.3),
+    (49_152, 48.1),
+    (98_304, 86.4),
+];
+
+/// In least squares of relative errors 4.35 ms, 1132 KB/s and 4.9 KB; of times, 4.76 ms, 1162 KB/s and 5.5 KB.
+#[test]
+fn the_papers_table_3_is_a_line_of_five_milliseconds_and_more_than_a_megabyte_in_a_second() {
+    let plan = Plan {
+        sizes_bytes: T3.iter().map(|(size, _)| Bytes::new(*size)).collect(),
+        mtus_bytes: vec![Bytes::new(4144)],
+        ..plan("rpc-sweep")
+    };
+    let findings = found(&plan, |trial| {
+        let (_, ms) = T3.iter().find(|(size, _)| *size == trial.size_bytes.count()).unwrap();
+        sample(trial, Direction::AToB, &[ms / 1e3 * f64::from(trial.count)])
+    });
+    let fit = &findings.fits[0];
+    let found = [fit.t0_s * 1e3, fit.r_inf_kib_s, fit.half_size_kib];
+    for (found, wanted) in found.into_iter().zip([4.3516, 1132.156, 4.9267]) {
+        assert!((found / wanted - 1.0).abs() < 1e-4, "{fit:?}");
+    }
+    let small = row(&findings.tables[0], "1.5 KB x 1000");
+    assert_eq!((small[1], small[2]), (Some(263.16), Some(1.0)));
+    let told = "tcp-rpc, MTU 4144: as many packets each: 1.5 KB and 3 KB; 4 KB and 6 KB; from every other size to the next \
+                the count changes.";
+    assert_eq!(findings.remarks, [told]);
+}
+
+/// CITI TR 92-2, table 4: 270 and 460 KB/s of 10 MB, 50 and 80 % of the CPU, 720 and 1200 calls.
+#[test]
+fn two_clients_of_the_papers_table_4_get_1_7_times_as_much_as_one() {
+    let findings = found(&plan("cold-read"), |trial| {
+        let (each, cpu, calls) =
+            if trial.clients == 1 { (270.0, 0.5, 720.0) } else { (230.0, 0.8, 1200.0) };
+        let mut seen = at_rate(trial, each);
+        let seconds = f64_of(trial.size_bytes) / KIB / each;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "calls of the paper"
+        )]
+        let calls = (calls * seconds) as u64;
+        seen.servers.push(server(seconds, cpu * seconds, calls, trial.size_bytes.count()));
+        seen
+    });
+    let ratio = findings.ratios.iter().find(|one| one.label.contains("10 MB")).unwrap();
+    assert_eq!(ratio.label, "ftp 10 MB, 2:1 clients");
+    let told =
+        [ratio.rate, ratio.server_cpu, ratio.calls].map(|one| format!("{:.2}", one.unwrap()));
+    assert_eq!(told, ["1.70", "1.60", "1.67"]);
+    assert_eq!(ratio.host_cpu, None, "nobody watched the machine");
+    let [delivered, costs, _] = &findings.tables[..] else { panic!() };
+    assert_eq!(row(delivered, "total of 2")[3], Some(460.0));
+    let cost = row(costs, "ftp 10 MB, 2 clients, cold");
+    assert_eq!(cost[..2], [Some(80.0), Some(40.0)]);
+    assert_eq!((cost[4], cost[6]), (Some(2.61), Some(0.5)));
+}
+
+#[test]
+fn the_slowest_of_many_clients_is_named() {
+    let findings = found(&plan("client-load"), |trial| {
+        let mut times = vec![1.0; 15];
+        times[4] = 2.0;
+        sample(trial, Direction::BToA, &times)
+    });
+    assert_eq!(
+        findings.remarks,
+        ["ftp get 1 MB, 15 at once: client 5 was the slowest, with 2.00 times the median."]
+    );
+    let [each, together] = &findings.tables[..] else { panic!() };
+    assert_eq!(each.rows.len(), 16);
+    assert_eq!(row(together, "ftp get 1 MB, 15 at once")[4], Some(2.0));
+}

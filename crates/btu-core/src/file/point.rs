@@ -1,0 +1,235 @@
+//! A trial over all its rounds: means with intervals. A round with a failure is told and never averaged.
+
+use std::collections::BTreeMap;
+
+use super::round;
+use super::round::ClientRound;
+use super::round::Round;
+use super::sample::Direction;
+use super::sample::Held;
+use super::sample::Trial;
+use super::sample::TrialSample;
+use crate::stats;
+use crate::stats::Interval;
+use crate::units::Bytes;
+
+/// What all rounds of a trial say together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// What was asked for.
+    pub trial: Trial,
+    /// Where the file was in truth.
+    pub held: Held,
+    /// Rounds that counted.
+    pub rounds: usize,
+    /// Rounds with a failure.
+    pub failed: usize,
+    /// The MTU that the path had.
+    pub path_mtu_bytes: Option<Bytes>,
+    /// Whether the path's devices segment for the system.
+    pub offload: Option<bool>,
+    /// The time that counted.
+    pub elapsed_s: Option<Figure>,
+    /// Each direction.
+    pub rates: BTreeMap<Direction, Figure>,
+    /// All directions together.
+    pub total: Option<Figure>,
+    /// Each client.
+    pub clients: Vec<ClientFigures>,
+    /// How alike the clients fared.
+    pub fairness: Option<Fairness>,
+    /// What it cost the server.
+    pub server: ServerFigures,
+}
+
+/// A mean over rounds: geometric, where every value has a logarithm.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Figure {
+    /// The mean.
+    pub value: f64,
+    /// Its 95 % interval; `None` under three rounds.
+    pub interval: Option<Interval>,
+}
+
+/// A client over all rounds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClientFigures {
+    /// Its number, from 1.
+    pub client: u32,
+    /// Which way its bytes went.
+    pub direction: Direction,
+    /// From its request to the server's last word.
+    pub elapsed_s: Figure,
+    /// Its rate.
+    pub rate_kib_s: Figure,
+}
+
+/// How alike clients fared that were released together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fairness {
+    /// The arithmetic mean of the clients' times.
+    pub mean_s: f64,
+    /// Their median.
+    pub median_s: f64,
+    /// Jain's index of their rates.
+    pub jain: f64,
+    /// The longest time over the median.
+    pub slowest_over_median: f64,
+    /// The lowest rate over the highest.
+    pub least_over_most_rate: f64,
+    /// The client with the longest time: an index hides a single victim among many.
+    pub worst_client: u32,
+    /// From the end of the first to the end of the last.
+    pub finish_spread_s: f64,
+}
+
+/// What a trial cost its server, and the machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ServerFigures {
+    /// CPU time of the server in percent of one CPU.
+    pub cpu_percent_of_one: Option<Figure>,
+    /// The same in percent of all CPUs.
+    pub cpu_percent_of_all: Option<Figure>,
+    /// Busy CPUs of the machine, all programs together, in percent of all.
+    pub host_cpu_percent: Option<Figure>,
+    /// Calls that read and wrote, per second.
+    pub calls_per_s: Option<Figure>,
+    /// The same for each 1024 bytes.
+    pub calls_per_kib: Option<Figure>,
+    /// CPU time for each 2^30 bytes.
+    pub cpu_s_per_gib: Option<Figure>,
+    /// Bytes from a disk for each that was delivered.
+    pub disk_per_delivered: Option<Figure>,
+}
+
+impl Figure {
+    /// The mean of the rounds and its interval; `None` without any.
+    pub fn of(rounds: &[f64]) -> Option<Self> {
+        let few = rounds.len() < LEAST_ROUNDS;
+        let (value, interval) = match stats::geometric_mean(rounds) {
+            Some(mean) => (mean, stats::student_on_logs(rounds)),
+            // A disk that was not read in a round has no logarithm.
+            None => (stats::arithmetic_mean(rounds)?, stats::student(rounds)),
+        };
+        Some(Self { value, interval: interval.filter(|_| !few) })
+    }
+}
+
+impl Point {
+    /// What these samples of one trial say, on a machine with so many CPUs.
+    pub fn of(trial: &Trial, samples: &[&TrialSample], cpus: Option<u32>) -> Self {
+        let counted = || samples.iter().filter(|sample| !sample.warm_up);
+        let rounds: Vec<Round<'_>> = counted().filter_map(|sample| Round::of(sample)).collect();
+        let last = counted().next_back();
+        let clients = clients(&rounds);
+        Self {
+            trial: last.map_or(trial, |sample| &sample.trial).clone(),
+            held: held(trial, &rounds),
+            rounds: rounds.len(),
+            failed: counted().filter(|sample| round::failure(sample).is_some()).count(),
+            path_mtu_bytes: last.and_then(|sample| sample.path_mtu_bytes),
+            offload: last.and_then(|sample| sample.offload),
+            elapsed_s: over(&rounds, |round| Some(round.elapsed_s())),
+            rates: rates(trial.direction, &rounds),
+            total: over(&rounds, |round| Some(round.total_kib_s())),
+            fairness: fairness(&clients),
+            clients,
+            server: server(&rounds, cpus),
+        }
+    }
+
+    /// The arithmetic mean of the clients' times.
+    pub fn mean_elapsed_s(&self) -> Option<f64> {
+        let times: Vec<f64> = self.clients.iter().map(|one| one.elapsed_s.value).collect();
+        stats::arithmetic_mean(&times)
+    }
+}
+
+/// One round that was warm makes all of them doubtful: they count as what most of them were.
+fn held(trial: &Trial, rounds: &[Round<'_>]) -> Held {
+    let warm = rounds.iter().filter(|round| round.held() == Held::Warm).count();
+    if 2 * warm > rounds.len() { Held::Warm } else { trial.held }
+}
+
+fn rates(direction: Direction, rounds: &[Round<'_>]) -> BTreeMap<Direction, Figure> {
+    let ways = match direction {
+        Direction::Both => vec![Direction::AToB, Direction::BToA],
+        one => vec![one],
+    };
+    let figure = |way| over(rounds, |round| round.rate_kib_s(way)).map(|figure| (way, figure));
+    ways.into_iter().filter_map(figure).collect()
+}
+
+fn clients(rounds: &[Round<'_>]) -> Vec<ClientFigures> {
+    let mut of_each: BTreeMap<(Direction, u32), Vec<ClientRound>> = BTreeMap::new();
+    for one in rounds.iter().flat_map(Round::clients) {
+        of_each.entry((one.direction, one.client)).or_default().push(one);
+    }
+    of_each
+        .into_iter()
+        .filter_map(|((way, client), rounds)| of_client(client, way, &rounds))
+        .collect()
+}
+
+fn of_client(client: u32, direction: Direction, rounds: &[ClientRound]) -> Option<ClientFigures> {
+    let figure =
+        |of: fn(&ClientRound) -> f64| Figure::of(&rounds.iter().map(of).collect::<Vec<_>>());
+    let (elapsed_s, rate_kib_s) = (figure(|one| one.elapsed_s)?, figure(|one| one.rate_kib_s)?);
+    Some(ClientFigures { client, direction, elapsed_s, rate_kib_s })
+}
+
+fn fairness(clients: &[ClientFigures]) -> Option<Fairness> {
+    if clients.len() < 2 {
+        return None;
+    }
+    let times: Vec<f64> = clients.iter().map(|one| one.elapsed_s.value).collect();
+    let rates: Vec<f64> = clients.iter().map(|one| one.rate_kib_s.value).collect();
+    let longest =
+        |a: &&ClientFigures, b: &&ClientFigures| a.elapsed_s.value.total_cmp(&b.elapsed_s.value);
+    let (worst, best) = (clients.iter().max_by(longest)?, clients.iter().min_by(longest)?);
+    let [least, most] = [f64::min, f64::max].map(|of| rates.iter().copied().reduce(of));
+    let median_s = stats::median(&times)?;
+    Some(Fairness {
+        mean_s: stats::arithmetic_mean(&times)?,
+        median_s,
+        jain: round::jain(&rates)?,
+        slowest_over_median: worst.elapsed_s.value / median_s,
+        least_over_most_rate: least? / most?,
+        worst_client: worst.client,
+        finish_spread_s: worst.elapsed_s.value - best.elapsed_s.value,
+    })
+}
+
+fn server(rounds: &[Round<'_>], cpus: Option<u32>) -> ServerFigures {
+    let of_all = |busy: f64| cpus.map(|cpus| 100.0 * busy / f64::from(cpus));
+    ServerFigures {
+        cpu_percent_of_one: over(rounds, |round| Some(100.0 * round.server_cpus()?)),
+        cpu_percent_of_all: over(rounds, |round| of_all(round.server_cpus()?)),
+        host_cpu_percent: cpus.and_then(|cpus| host(rounds, cpus)),
+        calls_per_s: over(rounds, Round::calls_per_s),
+        calls_per_kib: over(rounds, Round::calls_per_kib),
+        cpu_s_per_gib: over(rounds, Round::cpu_s_per_gib),
+        disk_per_delivered: over(rounds, Round::disk_per_delivered),
+    }
+}
+
+/// Busy CPUs of the machine over all rounds: its counters move in ticks of 10 ms, of which a short round has none.
+fn host(rounds: &[Round<'_>], cpus: u32) -> Option<Figure> {
+    let watched: Vec<[f64; 2]> = rounds.iter().filter_map(Round::watched_and_idle_s).collect();
+    let [elapsed, idle] = [0, 1].map(|part| watched.iter().map(|one| one[part]).sum::<f64>());
+    let busy = 1.0 - idle / (elapsed * f64::from(cpus));
+    (elapsed >= LEAST_WATCHED_S).then(|| Figure::exact(100.0 * busy.max(0.0)))
+}
+
+/// A figure of the rounds that have one.
+fn over<'r>(rounds: &[Round<'r>], of: impl Fn(&Round<'r>) -> Option<f64>) -> Option<Figure> {
+    Figure::of(&rounds.iter().filter_map(of).collect::<Vec<f64>>())
+}
+
+/// Twenty ticks of one CPU.
+const LEAST_WATCHED_S: f64 = 0.2;
+/// Two values give an interval that is right and useless.
+const LEAST_ROUNDS: usize = 3;
+
+#[cfg(test)]
+mod tests;

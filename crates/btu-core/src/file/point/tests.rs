@@ -1,0 +1,65 @@
+use super::*;
+use crate::file::sample::Operation;
+use crate::file::testing::sample;
+
+/// CITI TR 92-2, table 5: seconds of barnone, cauchy ... pumper, rioja, virgo.
+const T5: [f64; 15] = [
+    147.0, 138.0, 152.0, 146.0, 149.0, 146.0, 146.0, 141.0, 148.0, 148.0, 147.0, 149.0, 104.0,
+    141.0, 137.0,
+];
+
+fn trial(clients: u32) -> Trial {
+    Trial {
+        protocol: "ftp".into(),
+        operation: Operation::Get,
+        direction: Direction::BToA,
+        size_bytes: Bytes::new(1_024_000),
+        count: 1,
+        clients,
+        mtu_bytes: None,
+        held: Held::Nowhere,
+    }
+}
+
+/// Mean 142.6 s, printed as 142; Jain's index of the rates 0.990.
+#[test]
+fn the_papers_table_5_has_its_mean_its_fairness_and_its_worst_client() {
+    let trial = trial(15);
+    let night = sample(&trial, Direction::BToA, &T5);
+    let point = Point::of(&trial, &[&night], None);
+    let fair = point.fairness.clone().unwrap();
+    assert!((fair.mean_s - 142.6).abs() < 0.05, "{fair:?}");
+    assert!((fair.median_s - 146.0).abs() < 1e-6, "{fair:?}");
+    assert!((fair.jain - 0.990).abs() < 5e-4, "{fair:?}");
+    assert!((fair.slowest_over_median - 1.04).abs() < 5e-3, "{fair:?}");
+    assert_eq!((fair.worst_client, fair.finish_spread_s.round()), (3, 48.0));
+    assert!((point.mean_elapsed_s().unwrap() - fair.mean_s).abs() < 1e-9);
+    // 14 x 1000 KB in 142 s: 99 KB/s, without `pumper`.
+    let without: Vec<f64> = T5.iter().copied().filter(|one| *one > 120.0).collect();
+    let others = sample(&trial, Direction::BToA, &without);
+    let mean = Point::of(&trial, &[&others], None).mean_elapsed_s().unwrap();
+    assert!((mean - 145.4).abs() < 0.05, "{mean}");
+    assert!((14.0 * 1000.0 / 142.0_f64 - 98.6).abs() < 0.05);
+}
+
+#[test]
+fn a_round_with_a_failure_is_counted_apart_and_a_warm_up_not_at_all() {
+    let trial = trial(1);
+    let mut rounds = [1.0, 1.0, 1.0, 100.0, 100.0].map(|s| sample(&trial, Direction::BToA, &[s]));
+    rounds[3].warm_up = true;
+    rounds[4].clients[0].failure = Some("connection reset".into());
+    let point = Point::of(&trial, &rounds.iter().collect::<Vec<_>>(), None);
+    assert_eq!((point.rounds, point.failed), (3, 1));
+    assert!((point.total.unwrap().value - 1000.0).abs() < 1e-6);
+    assert!(point.fairness.is_none(), "one client is alike itself");
+}
+
+#[test]
+fn a_mean_has_an_interval_from_three_rounds_on_and_survives_a_zero() {
+    assert_eq!(Figure::of(&[]), None);
+    assert_eq!(Figure::of(&[2.0, 8.0]).unwrap(), Figure { value: 4.0, interval: None });
+    let zero = Figure::of(&[0.0, 1.0, 2.0]).unwrap();
+    assert!((zero.value - 1.0).abs() < 1e-12 && zero.interval.is_some());
+    let three = Figure::of(&[1.0, 2.0, 4.0]).unwrap();
+    assert!((three.value - 2.0).abs() < 1e-12 && three.interval.unwrap().contains(2.0));
+}

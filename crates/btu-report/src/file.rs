@@ -1,0 +1,106 @@
+//! The report on a file service: the same documents and formats, with a section for each experiment.
+
+mod charts;
+mod experiments;
+mod faults;
+mod headline;
+mod reading;
+mod repeat;
+mod rows;
+mod store;
+mod trials;
+
+use btu_core::file::Journal;
+use btu_core::file::analysis::Analysis;
+use btu_core::file::plan::Path;
+use btu_core::journal::EventRecord;
+
+use crate::document::Block;
+use crate::document::Document;
+use crate::document::Level;
+use crate::document::Part;
+use crate::result::host_line;
+use crate::section::disclosed_hosts;
+use crate::stored::Section;
+use crate::stored::parts;
+
+pub use store::StoredFile;
+
+pub(crate) use rows::csv_rows;
+pub(crate) use store::KIND;
+
+/// What a section writes about.
+#[derive(Clone, Copy, Debug)]
+struct Seen<'a> {
+    journal: &'a Journal,
+    analysis: &'a Analysis,
+}
+
+/// A section: a pure function of what was seen.
+type Compose = fn(&Seen<'_>) -> Vec<Block>;
+
+/// Before the experiments.
+static FIRST: &[Section<Compose>] = &[Section {
+    name: "result",
+    title: "Result",
+    level: Level::Headline,
+    compose: headline::compose,
+}];
+
+/// Behind them, in reading order.
+static LAST: &[Section<Compose>] = &[
+    Section {
+        name: "faults",
+        title: "What went wrong",
+        level: Level::Abnormal,
+        compose: faults::compose,
+    },
+    Section { name: "trials", title: "Every trial", level: Level::Cells, compose: trials::compose },
+    Section {
+        name: "disclosure",
+        title: "Disclosure",
+        level: Level::Appendix,
+        compose: |seen| disclosed_hosts(&seen.journal.hosts),
+    },
+    Section {
+        name: "repeat",
+        title: "How to repeat this",
+        level: Level::Appendix,
+        compose: repeat::compose,
+    },
+    Section {
+        name: "reading",
+        title: "How to read this report",
+        level: Level::Appendix,
+        compose: reading::compose,
+    },
+];
+
+/// The report on a file service, before it has a form.
+pub fn compose_file(journal: &Journal, analysis: &Analysis) -> Document {
+    let seen = Seen { journal, analysis };
+    let of = |sections| parts(sections, |compose: &Compose| compose(&seen));
+    let experiments = analysis.experiments.iter().map(experiments::part);
+    let experiments = experiments.filter(|part: &Part| !part.blocks.is_empty());
+    let document = Document {
+        title: format!("BTU file service: {}", host_line(&journal.hosts)),
+        caption: caption(journal),
+        sections: of(FIRST).into_iter().chain(experiments).chain(of(LAST)).collect(),
+    };
+    document.cleaned()
+}
+
+/// What a picture must say of itself when it is cut out of its report.
+fn caption(journal: &Journal) -> String {
+    let when =
+        EventRecord::started_at(&journal.events).map_or_else(String::new, |at| format!(" | {at}"));
+    format!("file service, {} | {}{when}", path(journal), host_line(&journal.hosts))
+}
+
+/// Between which hosts, in words.
+fn path(journal: &Journal) -> &'static str {
+    match journal.plan.path {
+        Path::Direct => "direct link of the local testbed",
+        Path::Loopback => "loopback of this machine",
+    }
+}

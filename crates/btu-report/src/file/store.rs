@@ -1,0 +1,70 @@
+//! The directory of a file service's measurement, read back and judged.
+
+use btu_core::file::Journal;
+use btu_core::file::analysis::Analysis;
+use btu_core::file::analysis::analyse;
+use btu_core::file::plan::Plan;
+use btu_core::sample::Flag;
+
+use crate::document::Document;
+use crate::files::ResultFiles;
+use crate::format::Content;
+use crate::store::OpenMode;
+use crate::store::StoreError;
+use crate::store::read_verb;
+use crate::stored::Kind;
+use crate::stored::Stored;
+
+use super::compose_file;
+
+/// How a result of this verb is recognised and opened.
+pub(crate) const KIND: Kind = Kind {
+    verb: "file",
+    is_in: Plan::is_in,
+    open: |files, mode| Ok(Box::new(StoredFile::open(files, mode)?)),
+};
+
+/// A measurement of a file service that was read back.
+#[derive(Clone, Debug)]
+pub struct StoredFile {
+    /// What was measured.
+    pub journal: Journal,
+    /// What it means.
+    pub analysis: Analysis,
+    warnings: Vec<Flag>,
+}
+
+impl StoredFile {
+    /// Reads the files of a result.
+    ///
+    /// # Errors
+    /// A file is missing, unreadable or damaged; in [`OpenMode::Salvage`] damaged lines are left out.
+    pub fn open(files: &ResultFiles, mode: OpenMode) -> Result<Self, StoreError> {
+        let read = read_verb(files, mode, Plan::stored)?;
+        let mut analysis = analyse(&read.journal);
+        analysis.complete &= !read.salvaged;
+        Ok(Self { journal: read.journal, analysis, warnings: read.warnings })
+    }
+}
+
+impl Stored for StoredFile {
+    fn warnings(&self) -> &[Flag] {
+        &self.warnings
+    }
+
+    fn samples(&self) -> usize {
+        self.journal.lines.len()
+    }
+
+    fn document(&self) -> Document {
+        compose_file(&self.journal, &self.analysis)
+    }
+
+    fn content(&self) -> Content<'_> {
+        Content::File { journal: &self.journal, analysis: &self.analysis }
+    }
+
+    fn figures(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::from_str(&crate::result::file_result(&self.journal, &self.analysis).to_json())
+    }
+}

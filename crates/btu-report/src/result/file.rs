@@ -1,0 +1,402 @@
+//! `result.json` of a file service: every trial over its rounds, with what each experiment made of it.
+
+use std::collections::BTreeMap;
+
+use btu_core::file::Journal;
+use btu_core::file::analysis::Analysis;
+use btu_core::file::point::ClientFigures;
+use btu_core::file::point::Figure;
+use btu_core::file::point::Point;
+use btu_core::file::sample::Direction;
+use btu_core::file::table::Fit;
+use btu_core::file::table::Pair;
+use btu_core::file::table::Ratio;
+use btu_core::journal::EventRecord;
+use btu_core::sample::Flag;
+use btu_core::units::Bytes;
+use serde::Deserialize;
+use serde::Serialize;
+
+use super::host::fact_text;
+use super::host_line;
+use super::silence;
+use super::silence::Reasons;
+use super::version::FILE_SCHEMA_VERSION;
+
+/// The result of one measurement of a file service. A KiB is 1024 bytes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FileDocument {
+    /// Version of this shape, semantic; keys are only added within a major version.
+    pub schema_version: String,
+    /// `file`
+    pub verb: String,
+    /// Version of the program that measured; null where the journal does not say.
+    pub tool_version: Option<String>,
+    /// The host in one line.
+    pub host: String,
+    /// `direct` or `loopback`.
+    pub path: String,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// The experiments, in their order.
+    pub experiments: Vec<String>,
+    /// When it began, UTC, RFC 3339.
+    pub started_at: Option<String>,
+    /// When it ended, UTC, RFC 3339; null where it was cut short.
+    pub finished_at: Option<String>,
+    /// False where it was cut short, or a trial failed.
+    pub complete: bool,
+    /// Every trial over its rounds, in the order of the plan.
+    pub trials: Vec<FileTrialResult>,
+    /// Lines through times over block sizes.
+    pub fits: Vec<FileFitResult>,
+    /// Both directions at once beside one alone.
+    pub bidirectional: Vec<FilePairResult>,
+    /// More clients beside fewer.
+    pub ratios: Vec<FileRatioResult>,
+    /// Trials that failed.
+    pub failures: Vec<FileFailureResult>,
+    /// Protocols that are not there, with the reason.
+    pub missing: BTreeMap<String, String>,
+    /// What a reader should know of all of it.
+    pub flags: Vec<FileFlagResult>,
+}
+
+/// One trial over its rounds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FileTrialResult {
+    /// The protocol.
+    pub protocol: String,
+    /// `call`, `get`, `put` or `stream`.
+    pub operation: String,
+    /// `A->B`, `B->A`, `A<->B`, `within A` or `within B`.
+    pub direction: String,
+    /// The file, or the block of one call.
+    pub size_bytes: u64,
+    /// Files or calls of each client.
+    pub count: u32,
+    /// How many clients at once, of each direction.
+    pub client_count: u32,
+    /// The MTU that was asked for; null for the path's own.
+    pub mtu_bytes: Option<u64>,
+    /// The MTU that the path had.
+    pub path_mtu_bytes: Option<u64>,
+    /// Whether the path's devices segment for the system.
+    pub offload: Option<bool>,
+    /// Where the file was asked to be: `cold`, `nowhere` or `warm`.
+    pub held_asked: String,
+    /// Where it was.
+    pub held: String,
+    /// Rounds that counted.
+    pub rounds: u64,
+    /// Rounds with a failure.
+    pub failed_rounds: u64,
+    /// The time that counted.
+    pub elapsed_s: Option<f64>,
+    /// Its 95 % interval.
+    pub elapsed_ci95_s: Option<[f64; 2]>,
+    /// The rate from A to B, or within the host.
+    pub forward_rate_kib_s: Option<f64>,
+    /// The rate from B to A.
+    pub backward_rate_kib_s: Option<f64>,
+    /// All directions together.
+    pub rate_kib_s: Option<f64>,
+    /// Its 95 % interval.
+    pub rate_ci95_kib_s: Option<[f64; 2]>,
+    /// Each client.
+    pub clients: Vec<FileClientResult>,
+    /// The mean of the clients' times.
+    pub mean_elapsed_s: Option<f64>,
+    /// Their median.
+    pub median_elapsed_s: Option<f64>,
+    /// Jain's index of their rates.
+    pub jain: Option<f64>,
+    /// The longest time over the median.
+    pub slowest_over_median: Option<f64>,
+    /// The client with the longest time.
+    pub worst_client: Option<u32>,
+    /// From the end of the first client to that of the last.
+    pub finish_spread_s: Option<f64>,
+    /// CPU time of the server in percent of one CPU.
+    pub server_cpu_percent_of_one: Option<f64>,
+    /// The same in percent of all CPUs.
+    pub server_cpu_percent_of_all: Option<f64>,
+    /// Busy CPUs of the machine in percent of all.
+    pub host_cpu_percent: Option<f64>,
+    /// System calls of the server that read and wrote, per second.
+    pub calls_per_s: Option<f64>,
+    /// The same for each KiB that was delivered.
+    pub calls_per_kib: Option<f64>,
+    /// CPU time of the server for each 2^30 bytes.
+    pub server_cpu_s_per_gib: Option<f64>,
+    /// Bytes from a disk for each one that was delivered.
+    pub disk_per_delivered: Option<f64>,
+}
+
+/// A client over all rounds of its trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FileClientResult {
+    /// Its number, from 1.
+    pub client: u32,
+    /// Which way its bytes went.
+    pub client_direction: String,
+    /// From its request to the server's last word.
+    pub client_elapsed_s: f64,
+    /// Its rate.
+    pub client_rate_kib_s: f64,
+}
+
+/// elapsed = t0 + size / `r_inf`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FileFitResult {
+    /// The protocol.
+    pub protocol: String,
+    /// `call` or `stream`.
+    pub operation: String,
+    /// The MTU that was asked for; null for the path's own.
+    pub mtu_bytes: Option<u64>,
+    /// The time of an empty block.
+    pub t0_s: f64,
+    /// The rate of endless blocks.
+    pub r_inf_kib_s: f64,
+    /// The block that reaches half of it.
+    pub half_size_kib: f64,
+}
+
+/// Both directions at once beside one alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FilePairResult {
+    /// Of which transfers.
+    pub label: String,
+    /// Both together.
+    pub sum_kib_s: f64,
+    /// That over the mean of the two directions alone.
+    pub sum_over_unidirectional: f64,
+}
+
+/// A number of clients beside the smallest one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FileRatioResult {
+    /// Of which reads.
+    pub label: String,
+    /// Of rates.
+    pub rate_ratio: Option<f64>,
+    /// Of CPU time of the server.
+    pub server_cpu_ratio: Option<f64>,
+    /// Of busy CPUs of the machine.
+    pub host_cpu_ratio: Option<f64>,
+    /// Of calls in a second.
+    pub calls_ratio: Option<f64>,
+}
+
+/// A trial that failed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FileFailureResult {
+    /// Of which trial.
+    pub label: String,
+    /// Its round.
+    pub round: u32,
+    /// What happened.
+    pub failure: String,
+}
+
+/// A remark on the result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FileFlagResult {
+    /// Kebab case, stable: `shared-host`, `not-cold`.
+    pub name: String,
+    /// What was seen.
+    pub detail: String,
+}
+
+/// The result of a file service, for programs.
+pub fn file_result(journal: &Journal, analysis: &Analysis) -> FileDocument {
+    let findings = || analysis.experiments.iter().map(|one| &one.findings);
+    FileDocument {
+        schema_version: FILE_SCHEMA_VERSION.to_owned(),
+        verb: "file".to_owned(),
+        tool_version: fact_text(journal.hosts.tool.get("version")),
+        host: host_line(&journal.hosts),
+        path: journal.plan.path.to_string(),
+        seed: journal.plan.seed,
+        experiments: journal.plan.experiments.clone(),
+        started_at: EventRecord::started_at(&journal.events).map(str::to_owned),
+        finished_at: EventRecord::finished_at(&journal.events).map(str::to_owned),
+        complete: analysis.complete,
+        trials: analysis.points.iter().map(trial).collect(),
+        fits: findings().flat_map(|one| &one.fits).map(fit).collect(),
+        bidirectional: findings().flat_map(|one| &one.pairs).map(pair).collect(),
+        ratios: findings().flat_map(|one| &one.ratios).map(ratio).collect(),
+        failures: failures(analysis),
+        missing: analysis.missing.iter().cloned().collect(),
+        flags: analysis.flags.iter().map(flag).collect(),
+    }
+}
+
+fn trial(point: &Point) -> FileTrialResult {
+    let (trial, server, fair) = (&point.trial, &point.server, point.fairness.as_ref());
+    let rate = |way| value(point.rates.get(&way).copied());
+    FileTrialResult {
+        protocol: trial.protocol.clone(),
+        operation: trial.operation.name().to_owned(),
+        direction: trial.direction.name().to_owned(),
+        size_bytes: trial.size_bytes.count(),
+        count: trial.count,
+        client_count: trial.clients,
+        mtu_bytes: trial.mtu_bytes.map(Bytes::count),
+        path_mtu_bytes: point.path_mtu_bytes.map(Bytes::count),
+        offload: point.offload,
+        held_asked: trial.held.name().to_owned(),
+        held: point.held.name().to_owned(),
+        rounds: point.rounds as u64,
+        failed_rounds: point.failed as u64,
+        elapsed_s: value(point.elapsed_s),
+        elapsed_ci95_s: interval(point.elapsed_s),
+        forward_rate_kib_s: FORWARD.into_iter().find_map(rate),
+        backward_rate_kib_s: rate(Direction::BToA),
+        rate_kib_s: value(point.total),
+        rate_ci95_kib_s: interval(point.total),
+        clients: point.clients.iter().map(client).collect(),
+        mean_elapsed_s: point.mean_elapsed_s(),
+        median_elapsed_s: fair.map(|fair| fair.median_s),
+        jain: fair.map(|fair| fair.jain),
+        slowest_over_median: fair.map(|fair| fair.slowest_over_median),
+        worst_client: fair.map(|fair| fair.worst_client),
+        finish_spread_s: fair.map(|fair| fair.finish_spread_s),
+        server_cpu_percent_of_one: value(server.cpu_percent_of_one),
+        server_cpu_percent_of_all: value(server.cpu_percent_of_all),
+        host_cpu_percent: value(server.host_cpu_percent),
+        calls_per_s: value(server.calls_per_s),
+        calls_per_kib: value(server.calls_per_kib),
+        server_cpu_s_per_gib: value(server.cpu_s_per_gib),
+        disk_per_delivered: value(server.disk_per_delivered),
+    }
+}
+
+fn value(figure: Option<Figure>) -> Option<f64> {
+    figure.map(|figure| figure.value)
+}
+
+fn interval(figure: Option<Figure>) -> Option<[f64; 2]> {
+    figure.and_then(|figure| figure.interval).map(|bounds| [bounds.low, bounds.high])
+}
+
+fn client(one: &ClientFigures) -> FileClientResult {
+    FileClientResult {
+        client: one.client,
+        client_direction: one.direction.name().to_owned(),
+        client_elapsed_s: one.elapsed_s.value,
+        client_rate_kib_s: one.rate_kib_s.value,
+    }
+}
+
+fn fit(fit: &Fit) -> FileFitResult {
+    FileFitResult {
+        protocol: fit.protocol.clone(),
+        operation: fit.operation.name().to_owned(),
+        mtu_bytes: fit.mtu_bytes.map(Bytes::count),
+        t0_s: fit.t0_s,
+        r_inf_kib_s: fit.r_inf_kib_s,
+        half_size_kib: fit.half_size_kib,
+    }
+}
+
+fn pair(pair: &Pair) -> FilePairResult {
+    FilePairResult {
+        label: pair.label.clone(),
+        sum_kib_s: pair.sum_kib_s,
+        sum_over_unidirectional: pair.sum_over_unidirectional,
+    }
+}
+
+fn ratio(ratio: &Ratio) -> FileRatioResult {
+    FileRatioResult {
+        label: ratio.label.clone(),
+        rate_ratio: ratio.rate,
+        server_cpu_ratio: ratio.server_cpu,
+        host_cpu_ratio: ratio.host_cpu,
+        calls_ratio: ratio.calls,
+    }
+}
+
+fn failures(analysis: &Analysis) -> Vec<FileFailureResult> {
+    let failure = |one: &btu_core::file::analysis::Failure| FileFailureResult {
+        label: one.trial.label(),
+        round: one.round,
+        failure: one.reason.clone(),
+    };
+    analysis.failures.iter().map(failure).collect()
+}
+
+fn flag(flag: &Flag) -> FileFlagResult {
+    FileFlagResult { name: flag.name.clone(), detail: flag.detail.clone() }
+}
+
+impl FileDocument {
+    /// The document as its file: pretty JSON, a reason after each null, and a newline.
+    pub fn to_json(&self) -> String {
+        silence::to_json(self, REASONS)
+    }
+}
+
+/// What leads forward: never two of them in one trial.
+const FORWARD: [Direction; 3] = [Direction::AToB, Direction::WithinA, Direction::WithinB];
+const NO_ROUND: &str = "no round came to its end";
+const NO_INTERVAL: &str = "an interval needs three rounds";
+const ONE_CLIENT: &str = "one client has nobody to be compared with";
+const NOT_READ: &str = "the samples say why it could not be read: not_available of their servers";
+
+const NOT_WATCHED: &str =
+    "the machine was watched for less than 0.2 s in all rounds, or its CPUs are not known";
+
+/// Why each key may be null.
+const REASONS: &Reasons = &[
+    ("tool_version", "the journal does not name the program"),
+    ("started_at", "the journal has no beginning"),
+    ("finished_at", "the measurement was cut short"),
+    ("mtu_bytes", "the path kept the MTU that it has"),
+    ("path_mtu_bytes", "the path has no MTU of its own, or it could not be read"),
+    ("offload", "the path has no devices of its own, or they could not be asked"),
+    ("elapsed_s", NO_ROUND),
+    ("elapsed_ci95_s", NO_INTERVAL),
+    ("forward_rate_kib_s", "no byte went this way"),
+    ("backward_rate_kib_s", "no byte went this way"),
+    ("rate_kib_s", NO_ROUND),
+    ("rate_ci95_kib_s", NO_INTERVAL),
+    ("mean_elapsed_s", NO_ROUND),
+    ("median_elapsed_s", ONE_CLIENT),
+    ("jain", ONE_CLIENT),
+    ("slowest_over_median", ONE_CLIENT),
+    ("worst_client", ONE_CLIENT),
+    ("finish_spread_s", ONE_CLIENT),
+    ("server_cpu_percent_of_one", NOT_READ),
+    ("server_cpu_percent_of_all", NOT_READ),
+    ("host_cpu_percent", NOT_WATCHED),
+    ("calls_per_s", NOT_READ),
+    ("calls_per_kib", NOT_READ),
+    ("server_cpu_s_per_gib", NOT_READ),
+    ("disk_per_delivered", NOT_READ),
+    ("rate_ratio", NO_ROUND),
+    ("server_cpu_ratio", NOT_READ),
+    ("host_cpu_ratio", NOT_WATCHED),
+    ("calls_ratio", NOT_READ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::super::schema;
+    use super::*;
+
+    #[test]
+    fn every_key_that_may_be_null_has_its_reason_and_no_other() {
+        schema::tests::check::<FileDocument>(REASONS);
+    }
+}

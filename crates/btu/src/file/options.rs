@@ -1,0 +1,96 @@
+//! What `btu file` can be asked for.
+
+use std::path::PathBuf;
+
+use btu_core::file::plan::Path;
+use btu_core::units::Bytes;
+
+/// Options of `btu file`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct FileArgs {
+    #[command(flatten)]
+    pub(super) what: WhatArgs,
+    /// A directory on a disk for the files of cold and warm reads [default: /var/tmp]
+    #[arg(long, value_name = "DIR", help_heading = "Hosts")]
+    pub(super) io_dir: Option<PathBuf>,
+    /// Repeat what a plan.toml says
+    #[arg(long, value_name = "FILE", conflicts_with = "resume", help_heading = "Effort")]
+    pub(super) plan: Option<PathBuf>,
+    /// Where the result goes; must be empty or not exist [default: btu-results/TIME-file-...]
+    #[arg(long, value_name = "DIR", conflicts_with = "resume", help_heading = "Result")]
+    pub(super) out: Option<PathBuf>,
+    /// Go on with a measurement that was cut short; what it measured is not repeated
+    #[arg(long, value_name = "DIR", help_heading = "Result")]
+    pub(super) resume: Option<PathBuf>,
+    /// A note that goes into the result
+    #[arg(long, value_name = "TEXT", conflicts_with = "resume", help_heading = "Result")]
+    pub(super) note: Option<String>,
+    /// Print the plan, and measure nothing
+    #[arg(long, help_heading = "Result")]
+    pub(super) dry_run: bool,
+    /// No progress on stderr
+    #[arg(long, help_heading = "Result")]
+    pub(super) quiet: bool,
+    /// Write exactly one JSON document (the result) to stdout
+    #[arg(long, help_heading = "Result")]
+    pub(super) json: bool,
+}
+
+/// What is measured: all that a plan says.
+#[derive(Debug, clap::Args)]
+#[group(id = "file-what", multiple = true, conflicts_with_all = ["plan", "resume"])]
+pub(crate) struct WhatArgs {
+    /// Experiments by name, or `all` of them (see btu list file-experiments)
+    #[arg(value_name = "EXPERIMENT")]
+    pub(super) experiments: Vec<String>,
+    /// File protocols, separated by commas (see btu list file-protocols) [default: those of each experiment]
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "Trials")]
+    pub(super) protocols: Vec<String>,
+    /// Sizes of files, and of blocks in rpc-sweep [default: those of each experiment]
+    #[arg(long, value_name = "BYTES,...", value_delimiter = ',', help_heading = "Trials")]
+    pub(super) sizes: Vec<Bytes>,
+    /// Numbers of clients of cold-read and client-load [default: 1,2 and 15]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', help_heading = "Trials")]
+    pub(super) clients: Vec<u32>,
+    /// MTUs of the path in transfer and rpc-sweep [default: 1500B,4144B,9000B,32767B and 4144B,32767B]
+    #[arg(long, value_name = "BYTES,...", value_delimiter = ',', help_heading = "Trials")]
+    pub(super) mtu: Vec<Bytes>,
+    /// Between which hosts
+    #[arg(long, value_name = "PATH", value_enum, default_value = "direct", help_heading = "Hosts")]
+    pub(super) path: PathWord,
+    /// Rounds before those that count [default: 5; 1 with transfer or rpc-sweep]
+    #[arg(long, value_name = "N", help_heading = "Effort")]
+    pub(super) warm: Option<u32>,
+    /// Rounds that count
+    #[arg(long, value_name = "N", default_value_t = 5, help_heading = "Effort")]
+    pub(super) rounds: u32,
+    /// Seed of every random choice [default: another each time]
+    #[arg(long, value_name = "NUMBER", value_parser = crate::cli::seed, help_heading = "Effort")]
+    pub(super) seed: Option<u64>,
+}
+
+/// Between which hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum PathWord {
+    /// The test host and the active one of the local testbed
+    Direct,
+    /// This machine with itself
+    Loopback,
+}
+
+impl From<PathWord> for Path {
+    fn from(word: PathWord) -> Self {
+        match word {
+            PathWord::Direct => Self::Direct,
+            PathWord::Loopback => Self::Loopback,
+        }
+    }
+}
+
+const AFTER: &str = "\
+Examples:
+  btu file all                                    the five experiments, in a few minutes
+  btu file baseline --path loopback               what this machine passes to itself
+  btu file transfer --mtu 1500B --protocols ftp   both directions alone and at once
+  btu file cold-read --clients 1,2,4 --io-dir .   reads from the disk of this directory";

@@ -1,0 +1,117 @@
+//! From the options of `btu file` to the plan of what is measured.
+
+use std::path::Path;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use anyhow::anyhow;
+use btu_core::file::experiment;
+use btu_core::file::experiment::EXPERIMENTS;
+use btu_core::file::plan::Plan;
+use btu_core::file::sample::Held;
+use btu_core::journal::file;
+use btu_engine::file::FILE_PROTOCOLS;
+
+use super::options::FileArgs;
+use super::options::WhatArgs;
+use crate::exit::Failure;
+use crate::input;
+
+impl FileArgs {
+    /// The plan of these options; nothing but a plan's file is read.
+    pub(super) fn plan(&self) -> Result<Plan, Failure> {
+        let plan = match (&self.plan, &self.resume) {
+            (Some(file), _) => stored(file)?,
+            (None, Some(directory)) => stored(&directory.join(file::PLAN))?,
+            (None, None) => self.what.plan()?,
+        };
+        known(&plan)?;
+        Ok(plan)
+    }
+
+    /// Where files on a disk are kept. One that was named must be there, even where no file is needed.
+    pub(super) fn directory(&self) -> Result<PathBuf, Failure> {
+        let Some(named) = &self.io_dir else { return Ok(PathBuf::from(IO_DIRECTORY)) };
+        if named.is_dir() {
+            return Ok(named.clone());
+        }
+        let cause = anyhow!("--io-dir {}: not a directory", named.display());
+        Err(Failure::usage(cause).hint("name one that is there, on a disk: --io-dir DIR"))
+    }
+}
+
+impl WhatArgs {
+    fn plan(&self) -> Result<Plan, Failure> {
+        let plan =
+            Plan::new(self.named()?, self.seed.unwrap_or_else(crate::measurement::fresh_seed));
+        let plan = Plan {
+            path: self.path.into(),
+            rounds: self.rounds,
+            warm_rounds: self.warm.unwrap_or(plan.warm_rounds),
+            protocols: self.protocols.clone(),
+            sizes_bytes: self.sizes.clone(),
+            clients: self.clients.clone(),
+            mtus_bytes: self.mtu.clone(),
+            ..plan
+        };
+        match plan.illegal() {
+            Some((key, cause)) => Err(Failure::usage(anyhow!("{}: {cause}", option(key)))),
+            None => Ok(plan),
+        }
+    }
+
+    /// The experiments in the order of their tables, each once.
+    fn named(&self) -> Result<Vec<String>, Failure> {
+        let all = self.experiments.iter().any(|name| name == ALL);
+        let unknown = self
+            .experiments
+            .iter()
+            .find(|name| *name != ALL && experiment::by_name(name).is_none());
+        let legal = || format!("write {ALL}, {}", experiment::names());
+        if let Some(unknown) = unknown {
+            return Err(Failure::usage(anyhow!("unknown experiment \"{unknown}\"; {}", legal())));
+        }
+        if self.experiments.is_empty() {
+            return Err(Failure::usage(anyhow!("no experiment is named; {}", legal())));
+        }
+        let is_asked = |name: &str| all || self.experiments.iter().any(|asked| asked == name);
+        let names = EXPERIMENTS.iter().map(|one| one.name()).filter(|name| is_asked(name));
+        Ok(names.map(str::to_owned).collect())
+    }
+}
+
+fn stored(file: &Path) -> Result<Plan, Failure> {
+    let name = file.display().to_string();
+    let text = input::text(file).with_context(|| format!("read {name}")).map_err(Failure::usage)?;
+    Plan::stored(&name, &text).map_err(Failure::usage)
+}
+
+/// Every protocol of a plan is one of this program.
+fn known(plan: &Plan) -> Result<(), Failure> {
+    let is_known = |name: &&String| FILE_PROTOCOLS.iter().any(|one| one.name() == *name);
+    let Some(unknown) = plan.protocols.iter().find(|name| !is_known(name)) else { return Ok(()) };
+    let names: Vec<&str> = FILE_PROTOCOLS.iter().map(|one| one.name()).collect();
+    let cause = anyhow!("unknown file protocol \"{unknown}\"; write {}", names.join(", "));
+    Err(Failure::usage(cause))
+}
+
+/// The option that a key of the plan has.
+fn option(key: &'static str) -> &'static str {
+    match key {
+        "warm_rounds" => "--warm",
+        "rounds" => "--rounds",
+        "clients" => "--clients",
+        "sizes_bytes" => "--sizes",
+        "mtus_bytes" => "--mtu",
+        other => other,
+    }
+}
+
+/// True where a plan needs a disk.
+pub(super) fn needs_files(plan: &Plan) -> bool {
+    plan.trials().iter().any(|trial| trial.held != Held::Nowhere)
+}
+
+const ALL: &str = "all";
+/// On a disk on most machines, which /tmp is not.
+const IO_DIRECTORY: &str = "/var/tmp";
