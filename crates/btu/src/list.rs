@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use btu_core::app::kernel::KERNELS;
 use btu_core::diagnosis::CAUSES;
 use btu_core::link::ELEMENTS;
 use btu_core::pingpong::import::FORMATS as IMPORTS;
@@ -139,6 +140,7 @@ fn registries() -> Result<Vec<Registry>, Failure> {
         ("backends", BACKENDS.iter().map(|b| pair(b.name(), b.help())).collect()),
         ("probes", PROBES.iter().map(|p| pair(p.name(), p.summary())).collect()),
         ("disclosure", GROUPS.iter().map(|g| pair(g.name(), g.about())).collect()),
+        ("kernels", KERNELS.iter().map(|k| pair(k.name(), k.about())).collect()),
         ("message-layers", MESSAGE_LAYERS.iter().map(|l| pair(l.name(), l.about())).collect()),
         ("file-protocols", FILE_PROTOCOLS.iter().map(|p| pair(p.name(), p.about())).collect()),
         ("rules", RULES.iter().map(|r| pair(r.name, r.about)).collect()),
