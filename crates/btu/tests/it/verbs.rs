@@ -222,6 +222,7 @@ fn the_list_holds_every_registry() {
         ("backends", "relay"),
         ("probes", "drift"),
         ("disclosure", "system"),
+        ("kernels", "ep"),
         ("message-layers", "tcp"),
         ("file-protocols", "ftp"),
         ("rules", "stall"),
