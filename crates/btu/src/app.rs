@@ -23,6 +23,7 @@ use options::RunArgs;
 
 /// Options of `btu app`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = AFTER)]
 pub(crate) struct AppArgs {
     #[command(subcommand)]
     command: AppCommand,
@@ -34,6 +35,12 @@ enum AppCommand {
     /// Launch kernels over each message layer: times, where they go, what is passed, verified
     Run(Box<RunArgs>),
 }
+
+const AFTER: &str = "\
+Examples:
+  btu app run                 every kernel over every layer, class S
+  btu app run --json          the same, as exactly one JSON document
+  btu app run --dry-run       what it would launch";
 
 /// Runs the verb.
 pub(crate) fn app(args: &AppArgs) -> Result<Exit, Failure> {

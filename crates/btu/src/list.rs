@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use btu_core::app::kernel::KERNELS;
 use btu_core::diagnosis::CAUSES;
 use btu_core::file::experiment::EXPERIMENTS;
 use btu_core::link::ELEMENTS;
@@ -140,6 +141,7 @@ fn registries() -> Result<Vec<Registry>, Failure> {
         ("backends", BACKENDS.iter().map(|b| pair(b.name(), b.help())).collect()),
         ("probes", PROBES.iter().map(|p| pair(p.name(), p.summary())).collect()),
         ("disclosure", GROUPS.iter().map(|g| pair(g.name(), g.about())).collect()),
+        ("kernels", KERNELS.iter().map(|k| pair(k.name(), k.about())).collect()),
         ("message-layers", MESSAGE_LAYERS.iter().map(|l| pair(l.name(), l.about())).collect()),
         ("file-experiments", EXPERIMENTS.iter().map(|e| pair(e.name(), e.about())).collect()),
         ("file-protocols", FILE_PROTOCOLS.iter().map(|p| pair(p.name(), p.about())).collect()),

@@ -33,9 +33,18 @@ use crate::measurement::notes;
 pub(super) struct Planned {
     pub(super) plan: Plan,
     /// What was asked for by `all` or among others and cannot be, with the reason.
-    pub(super) left_out: Vec<(String, String)>,
+    pub(super) left_out: Vec<LeftOut>,
     /// Whether a layer that this machine does not have is left out, too.
     pub(super) takes_what_is_there: bool,
+}
+
+/// What is not launched.
+#[derive(Debug)]
+pub(super) struct LeftOut {
+    /// `shm`, or `sp with 3 ranks`.
+    pub(super) what: String,
+    /// What is lacking.
+    pub(super) reason: String,
 }
 
 impl RunArgs {
@@ -69,7 +78,7 @@ impl WhatArgs {
     }
 
     /// Each kernel with each number of ranks that it takes, and those that were asked for among others and are not.
-    fn programs(&self) -> Result<(Vec<Program>, Vec<(String, String)>), Failure> {
+    fn programs(&self) -> Result<(Vec<Program>, Vec<LeftOut>), Failure> {
         let (mut programs, mut left_out) = (Vec::new(), Vec::new());
         let is_among_others = self.ranks.len() > 1 || is_all(&self.kernels);
         for kernel in self.kernels()? {
@@ -78,13 +87,15 @@ impl WhatArgs {
                 match refused(&program, kernel) {
                     None if programs.contains(&program) => {}
                     None => programs.push(program),
-                    Some(reason) if is_among_others => left_out.push((program.to_string(), reason)),
+                    Some(reason) if is_among_others => {
+                        left_out.push(LeftOut { what: program.to_string(), reason });
+                    }
                     Some(reason) => return Err(not_taken(&program, &reason)),
                 }
             }
         }
         match (programs.is_empty(), left_out.first()) {
-            (true, Some((program, reason))) => Err(not_taken(program, reason)),
+            (true, Some(LeftOut { what, reason })) => Err(not_taken(what, reason)),
             _ => Ok((programs, left_out)),
         }
     }
@@ -105,14 +116,15 @@ impl WhatArgs {
     }
 
     /// The layers that carry messages as they are asked to, and why others are left out of `all`.
-    fn layers(&self) -> Result<(Vec<String>, Vec<(String, String)>), Failure> {
+    fn layers(&self) -> Result<(Vec<String>, Vec<LeftOut>), Failure> {
         let (path, wait) = (self.path.into(), self.wait.into());
         let lacks = |layer: &'static dyn MessageLayer| (layer, lacking(layer, path, wait));
         if is_all(&self.layers) {
             let all = MESSAGE_LAYERS.iter().map(|layer| lacks(*layer));
             let (there, not): (Vec<_>, Vec<_>) = all.partition(|(_, lack)| lack.is_none());
-            let named = |(layer, lack): (&dyn MessageLayer, Option<String>)| {
-                (layer.name().to_owned(), lack.unwrap_or_default())
+            let named = |(layer, lack): (&dyn MessageLayer, Option<String>)| LeftOut {
+                what: layer.name().to_owned(),
+                reason: lack.unwrap_or_default(),
             };
             let there = there.into_iter().map(|(layer, _)| layer.name().to_owned()).collect();
             return Ok((there, not.into_iter().map(named).collect()));
@@ -231,11 +243,11 @@ fn stored(file: &std::path::Path) -> Result<Planned, Failure> {
 }
 
 /// What was left out, as a line for people.
-pub(super) fn told(left_out: &[(String, String)]) -> Option<String> {
-    let (first, reason) = left_out.first()?;
+pub(super) fn told(left_out: &[LeftOut]) -> Option<String> {
+    let LeftOut { what, reason } = left_out.first()?;
     let more = match left_out.len() - 1 {
         0 => String::new(),
         more => format!(", and {} (see the report)", several(more, "more")),
     };
-    Some(format!("note: left out: {first}: {reason}{more}"))
+    Some(format!("note: left out: {what}: {reason}{more}"))
 }

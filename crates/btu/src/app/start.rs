@@ -16,6 +16,7 @@ use btu_engine::message::Terms;
 use super::options::RunArgs;
 use super::path::Hosts;
 use super::planning;
+use super::planning::LeftOut;
 use super::planning::Planned;
 use super::progress::Progress;
 use crate::exit::Failure;
@@ -67,7 +68,7 @@ pub(super) fn start(
         let mut journal = journal::begin(named, || default_out(&plan), &text, &disclosure)?;
         let missing = left_out.into_iter();
         let lines: Vec<Line> =
-            missing.map(|(what, reason)| Line::AppMissing { what, reason }).collect();
+            missing.map(|LeftOut { what, reason }| Line::AppMissing { what, reason }).collect();
         for line in &lines {
             journal.keep(line).map_err(journal::journal_failure)?;
         }
@@ -84,7 +85,8 @@ fn try_layers(planned: &mut Planned, hosts: &Hosts, interrupt: &Interrupt) -> Re
         match try_layer(&name, planned.plan.wait, hosts, interrupt) {
             Ok(()) => there.push(name),
             Err(cause) if planned.takes_what_is_there => {
-                planned.left_out.push((name.clone(), cause.sentence()));
+                let (what, reason) = (name.clone(), cause.sentence());
+                planned.left_out.push(LeftOut { what, reason });
                 last = Some(not_there(&name, &cause));
             }
             Err(cause) => return Err(not_there(&name, &cause)),

@@ -88,10 +88,10 @@ fn what_is_in_the_way_is_named_with_its_option_and_nothing_is_made() {
 fn a_wrong_verb_is_told_the_legal_ones() {
     let no_text = OsStr::from_bytes(b"\xff");
     for (words, legal) in [
-        (&["bogus".as_ref()][..], "write agent, bundle, compare"),
+        (&["bogus".as_ref()][..], "write agent, app, bundle, compare"),
         (&["agent".as_ref(), "bogus".as_ref()][..], "write invite"),
         (&["agent".as_ref(), "agent".as_ref()][..], "write invite, status, stop-all, resume\n"),
-        (&[no_text][..], "write agent, bundle, compare"),
+        (&[no_text][..], "write agent, app, bundle, compare"),
     ] {
         let refused = btu().args(words).output().unwrap();
         let said = said(&refused);
@@ -104,6 +104,7 @@ fn a_wrong_verb_is_told_the_legal_ones() {
 
 /// One command of each verb, in the order in which they need each other's results.
 static COMMANDS: &[&[&str]] = &[
+    &["app", "run", "--dry-run", "--json"],
     &["completions", "bash", "--json"],
     &["doctor", "--json"],
     &["link", "--json", "--", "echo", "this goes to stderr"],
@@ -221,6 +222,7 @@ fn the_list_holds_every_registry() {
         ("backends", "relay"),
         ("probes", "drift"),
         ("disclosure", "system"),
+        ("kernels", "ep"),
         ("message-layers", "tcp"),
         ("file-experiments", "rpc-sweep"),
         ("file-protocols", "ftp"),

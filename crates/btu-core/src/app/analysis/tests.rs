@@ -136,13 +136,17 @@ fn the_split_is_the_mean_over_the_ranks_of_the_median_launch() {
 fn a_median_launch_whose_ranks_had_no_cpu_is_not_divided() {
     let flag = Flag::new(Flag::OVERSUBSCRIBED, "4 ranks on 2 CPUs");
     let mut flagged = samples();
-    flagged.iter_mut().for_each(|sample| sample.flags.push(flag.clone()));
+    for sample in &mut flagged {
+        sample.flags.push(flag.clone());
+    }
     let analysis = analysed(flagged);
     let job = &only(&analysis).jobs[0];
     assert_eq!(job.split, Err(Undivided::Oversubscribed("4 ranks on 2 CPUs".to_owned())));
     assert!(job.elapsed.is_some() && analysis.complete);
     let mut undated = samples();
-    undated.iter_mut().for_each(|sample| sample.ranks[0].split.undated = 3);
+    for sample in &mut undated {
+        sample.ranks[0].split.undated = 3;
+    }
     assert_eq!(only(&analysed(undated)).jobs[0].split, Err(Undivided::Undated(3)));
 }
 
