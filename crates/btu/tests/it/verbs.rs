@@ -106,6 +106,7 @@ fn a_wrong_verb_is_told_the_legal_ones() {
 static COMMANDS: &[&[&str]] = &[
     &["completions", "bash", "--json"],
     &["doctor", "--json"],
+    &["file", "all", "--dry-run", "--json"],
     &["link", "--json", "--", "echo", "this goes to stderr"],
     &["list", "--json"],
     &["man", "run", "--json"],
