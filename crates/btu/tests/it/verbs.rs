@@ -107,6 +107,7 @@ static COMMANDS: &[&[&str]] = &[
     &["app", "run", "--dry-run", "--json"],
     &["completions", "bash", "--json"],
     &["doctor", "--json"],
+    &["file", "all", "--dry-run", "--json"],
     &["link", "--json", "--", "echo", "this goes to stderr"],
     &["list", "--json"],
     &["man", "run", "--json"],

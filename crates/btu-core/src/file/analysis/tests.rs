@@ -1,3 +1,5 @@
+//! Tests of the analysis of a file service.
+
 use super::*;
 use crate::file::plan::Plan;
 use crate::file::sample::Direction;

@@ -1,3 +1,5 @@
+//! Tests of experiments, by the tables of the paper.
+
 use super::*;
 use crate::file::analysis::analyse;
 use crate::file::plan::Path;

@@ -1,3 +1,5 @@
+//! Tests of plans of a file service.
+
 use super::*;
 use crate::file::experiment::EXPERIMENTS;
 

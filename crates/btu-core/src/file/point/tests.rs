@@ -1,3 +1,5 @@
+//! Tests of figures over rounds.
+
 use super::*;
 use crate::file::sample::Operation;
 use crate::file::testing::sample;

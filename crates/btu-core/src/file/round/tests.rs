@@ -1,3 +1,5 @@
+//! Tests of figures of one trial.
+
 use super::*;
 use crate::file::sample::Trial;
 use crate::file::testing::client;
