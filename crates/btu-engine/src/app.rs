@@ -25,7 +25,6 @@ use cpus::Berths;
 use crew::Crew;
 
 pub use doubts::LEFT_BEHIND;
-pub use doubts::OVERSUBSCRIBED;
 
 /// What came of a launch.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,7 +35,7 @@ pub struct Launched {
     pub host: Option<HostSample>,
     /// How many CPUs the ranks could use.
     pub cpus: u32,
-    /// What a reader should know of the launch: [`OVERSUBSCRIBED`], [`LEFT_BEHIND`].
+    /// What a reader should know of the launch: [`Flag::OVERSUBSCRIBED`], [`LEFT_BEHIND`].
     pub flags: Vec<Flag>,
 }
 

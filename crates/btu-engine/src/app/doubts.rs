@@ -9,16 +9,13 @@ use super::cpus::Berths;
 use super::crew::Ended;
 use super::crew::How;
 
-/// Ranks waited for a CPU: time in message calls is then not only communication, and is not to be split.
-pub const OVERSUBSCRIBED: &str = "oversubscribed";
-
 /// A rank did not end when it was told to: its thread keeps a CPU busy until the process ends.
 pub const LEFT_BEHIND: &str = "rank-left-behind";
 
 pub(super) fn of(ended: &[Ended], berths: &Berths) -> Vec<Flag> {
     let crowded = berths.is_crowded.then(|| {
         let (ranks, cpus) = (several(ended.len(), "rank"), several(berths.count, "CPU"));
-        Flag::new(OVERSUBSCRIBED, format!("{ranks} on {cpus}; at most one on each"))
+        Flag::new(Flag::OVERSUBSCRIBED, format!("{ranks} on {cpus}; at most one on each"))
     });
     let longest = ended.iter().max_by(|a, b| share(&a.sample).total_cmp(&share(&b.sample)));
     let delayed = longest.and_then(|one| delayed(&one.sample));
@@ -35,7 +32,7 @@ fn delayed(rank: &RankSample) -> Option<Flag> {
         share * 100.0,
         LIMIT * 100.0
     );
-    (share > LIMIT).then(|| Flag::new(OVERSUBSCRIBED, detail))
+    (share > LIMIT).then(|| Flag::new(Flag::OVERSUBSCRIBED, detail))
 }
 
 /// How much of its life a rank was ready and had no CPU; nothing where the kernel keeps no account.
@@ -76,7 +73,7 @@ mod tests {
     fn the_rank_that_waited_longest_for_a_cpu_is_told_with_its_limit() {
         let ended = [rank(0, 120), rank(1, 400)];
         let detail = "rank 1 was ready and had no CPU for 0.400 s of 2.000 s, 20.0 %; at most 5 %";
-        assert_eq!(of(&ended, &berths(false)), [Flag::new(OVERSUBSCRIBED, detail)]);
+        assert_eq!(of(&ended, &berths(false)), [Flag::new(Flag::OVERSUBSCRIBED, detail)]);
         assert_eq!(of(&[rank(0, 100), rank(1, 5)], &berths(false)), []);
     }
 
@@ -84,7 +81,7 @@ mod tests {
     fn more_ranks_than_cpus_are_told_before_what_came_of_it() {
         let detail = "2 ranks on 1 CPU; at most one on each";
         let flags = of(&[rank(0, 0), rank(1, 900)], &berths(true));
-        assert_eq!(flags, [Flag::new(OVERSUBSCRIBED, detail)]);
+        assert_eq!(flags, [Flag::new(Flag::OVERSUBSCRIBED, detail)]);
     }
 
     #[test]

@@ -1,3 +1,4 @@
+//! Collectives of every kind, with numbers of ranks that fill the tree and that do not.
 #![expect(clippy::cast_precision_loss, reason = "few ranks")]
 #![expect(clippy::float_cmp, reason = "the same bits are what is tested")]
 

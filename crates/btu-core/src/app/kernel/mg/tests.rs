@@ -1,3 +1,5 @@
+//! The norm and the messages of MG, held against the published ones.
+
 use super::*;
 use crate::app::ranks::Collective;
 use crate::app::testing;
@@ -53,7 +55,7 @@ fn k3_a_flipped_exponent_does_not_pass() {
 }
 
 #[test]
-#[ignore = "a minute where it is not optimised"]
+#[cfg(not(debug_assertions))]
 fn k2_class_w_verifies() {
     let two = testing::run(MG, ProblemClass::W, 2);
     assert_verified(&two);
