@@ -91,12 +91,19 @@ static PROMISES: &[Promise] = &[
         holds: |said, _| said.contains("22.483 kb/s by definition") && said.contains('█'),
     },
     Promise {
-        command: "btu model sample www-3gpp --time 60s",
-        holds: |said, _| said.starts_with("time_ns,bytes,flow,direction\n0,3"),
-    },
-    Promise {
         command: "btu model check vdi",
         holds: |said, _| said.starts_with("vdi(): pass") && said.contains("chi2"),
+    },
+    Promise {
+        command: "btu app run is mg --launches 2 --out programs",
+        holds: |said, folder| {
+            let result = read_json(&folder.join("programs/result.json"));
+            said.contains("Verified      2/2") && result["verb"] == "app"
+        },
+    },
+    Promise {
+        command: "btu file baseline --protocols ftp --warm 1 --rounds 2 --out files",
+        holds: |said, folder| said.contains("FTP") && folder.join("files/report.html").exists(),
     },
     Promise {
         command: "btu traffic sweep period --values 5ms,10ms,20ms,40ms --time 500ms --passes 1 --rate 10Mbit/s --out knee",

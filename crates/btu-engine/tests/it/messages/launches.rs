@@ -12,7 +12,6 @@ use btu_core::app::sample::RankSample;
 use btu_engine::EngineError;
 use btu_engine::app::LEFT_BEHIND;
 use btu_engine::app::Launched;
-use btu_engine::app::OVERSUBSCRIBED;
 use btu_engine::app::launch;
 use btu_sys::netlink::Netlink;
 
@@ -213,7 +212,7 @@ fn more_ranks_than_cpus_are_flagged() {
     let ranks = if ranks == 7 { 8 } else { ranks };
     let launched = launched(&RING, "unix", ranks);
     assert!(launched.ranks.iter().all(|rank| rank.outcome.as_ref().unwrap().is_verified()));
-    let flag = launched.flags.iter().find(|flag| flag.name == OVERSUBSCRIBED).unwrap();
+    let flag = launched.flags.iter().find(|flag| flag.name == Flag::OVERSUBSCRIBED).unwrap();
     assert!(flag.detail.starts_with(&format!("{ranks} ranks on ")), "{}", flag.detail);
 }
 
