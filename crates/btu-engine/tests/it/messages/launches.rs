@@ -9,6 +9,7 @@ use btu_core::app::kernel::Kernel;
 use btu_core::app::kernel::Outcome;
 use btu_core::app::sample::Job;
 use btu_core::app::sample::RankSample;
+use btu_core::sample::Flag;
 use btu_engine::EngineError;
 use btu_engine::app::LEFT_BEHIND;
 use btu_engine::app::Launched;
