@@ -1,0 +1,3 @@
+use std::collections::VecDeque;
+
+use super::*;
