@@ -43,10 +43,16 @@ impl Pair {
         Self { outbox: Outbox::new(window, fragment), inbox: Inbox::new(window, fragment) }
     }
 
-    /// So many ranks that all send to one do not fill more than half of its ring of so many places: the other half is for
-    /// frames that are sent again. The smallest that works is four.
+    #[cfg(test)]
+    fn starting_at(self, number: u32) -> Self {
+        let (outbox, inbox) = (self.outbox.starting_at(number), self.inbox.starting_at(number));
+        Self { outbox, inbox }
+    }
+
+    /// The window at which so many ranks that all send to one fill a quarter of its ring of so many places. What is sent
+    /// again may meet what it stands for in the ring, and questions and credits need places, too.
     pub fn window(ranks: usize, ring_places: usize) -> u32 {
-        let share = ring_places / 2 / ranks.saturating_sub(1).max(1);
+        let share = ring_places / 4 / ranks.saturating_sub(1).max(1);
         1 << share.clamp(LEAST_WINDOW, MOST_WINDOW).ilog2()
     }
 

@@ -47,6 +47,14 @@ impl Outbox {
         Self { slots, window, base, cursor, end, limit, last: None, lacks_room: false, timer }
     }
 
+    /// As if so many frames had been sent.
+    #[cfg(test)]
+    pub(super) fn starting_at(mut self, number: u32) -> Self {
+        (self.base, self.cursor, self.end) = (number, number, number);
+        self.limit = number.wrapping_add(self.window);
+        self
+    }
+
     /// How many new frames may be sent.
     pub(super) fn room(&self) -> u32 {
         let held = self.base.wrapping_add(self.window);
