@@ -50,7 +50,8 @@ impl Pair {
     }
 
     /// The window at which so many ranks that all send to one fill a quarter of its ring of so many places. What is sent
-    /// again may meet what it stands for in the ring, and questions and credits need places, too.
+    /// again may meet what it stands for in the ring, and questions and credits need places, too. Never less than four: half
+    /// of a credit must be worth a frame.
     pub fn window(ranks: usize, ring_places: usize) -> u32 {
         let share = ring_places / 4 / ranks.saturating_sub(1).max(1);
         1 << share.clamp(LEAST_WINDOW, MOST_WINDOW).ilog2()
