@@ -7,6 +7,7 @@
 pub mod analysis;
 pub mod class;
 pub mod endpoint;
+pub mod frames;
 pub mod journal;
 pub mod kernel;
 pub mod oracle;

@@ -1,5 +1,6 @@
 //! Message layers: what carries the messages of a parallel application between its ranks.
 
+mod frames;
 mod incoming;
 mod mesh;
 mod shm;
@@ -21,7 +22,8 @@ use crate::error::EngineError;
 use crate::place::Place;
 
 /// Every message layer of this build, in the order in which `btu list` shows them.
-pub static MESSAGE_LAYERS: &[&dyn MessageLayer] = &[&tcp::Tcp, &unix::Unix, &shm::Shm];
+pub static MESSAGE_LAYERS: &[&dyn MessageLayer] =
+    &[&tcp::Tcp, &frames::Frames, &unix::Unix, &shm::Shm];
 
 /// A way to carry messages between ranks that are threads of this process.
 ///

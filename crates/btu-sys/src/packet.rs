@@ -7,6 +7,7 @@
 
 mod call;
 mod filter;
+mod inlet;
 mod ring;
 mod tag;
 mod tap;
@@ -32,6 +33,7 @@ use call::Calls;
 use ring::Geometry;
 use ring::Ring;
 
+pub use inlet::Inlet;
 pub use tap::Tap;
 
 /// Size of the `virtio_net_hdr` before each frame.

@@ -37,6 +37,11 @@ pub(super) fn of_host(host: IpAddr) -> Vec<sock_filter> {
     }
 }
 
+/// Frames whose payload begins with this word.
+pub(super) fn beginning_with(word: u32) -> Vec<sock_filter> {
+    vec![load(libc::BPF_W, ETHERNET), jump(libc::BPF_JEQ, word, 0, 1), ACCEPT, REFUSE]
+}
+
 /// Frames of this type with these words at one of two places.
 fn of_words(ethertype: u32, places: [u32; 2], words: &[u32]) -> Vec<sock_filter> {
     // Each word is a load and a jump; behind those of both places stand the two answers.
@@ -66,6 +71,8 @@ const fn load(width: u32, offset: u32) -> sock_filter {
 /// All of the frame.
 const ACCEPT: sock_filter = answer(u32::MAX);
 const REFUSE: sock_filter = answer(0);
+/// Of the Ethernet header.
+const ETHERNET: u32 = 14;
 const ETHERTYPE_IPV4: u32 = 0x0800;
 const ETHERTYPE_IPV6: u32 = 0x86dd;
 
@@ -120,5 +127,12 @@ mod tests {
         assert!(passes(&six, &of(host, own)) && passes(&six, &of(own, host)));
         assert!(!passes(&six, &of(own, other)) && !passes(&six, &of(other, own)));
         assert!(!passes(&nothing(), &of(host, own)));
+    }
+    #[test]
+    fn only_frames_that_begin_with_the_word_pass() {
+        let program = beginning_with(0x0102_0304);
+        assert!(passes(&program, &frame(0x88b5, &[&[1, 2, 3, 4, 5]], 14)));
+        assert!(!passes(&program, &frame(0x88b5, &[&[1, 2, 3, 5, 4]], 14)));
+        assert!(!passes(&program, &frame(0x88b5, &[&[1, 2, 3]], 14)));
     }
 }

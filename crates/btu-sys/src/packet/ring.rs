@@ -118,6 +118,10 @@ impl Ring {
         self.length.get()
     }
 
+    pub(super) fn places(&self) -> usize {
+        self.places
+    }
+
     /// Ends the loan of the previous frame.
     fn give_back(&mut self) {
         if std::mem::take(&mut self.lent) {

@@ -86,7 +86,7 @@ static RING: Scripted = Scripted(|ranks| {
 
 #[test]
 fn every_rank_of_a_launch_tells_what_it_found_passed_and_used() {
-    for layer in MESSAGE_LAYERS {
+    for layer in layers() {
         let Launched { ranks, host, cpus, .. } = launched(&RING, layer.name(), 3);
         assert!(host.is_some() && cpus > 0);
         for (number, rank) in (0..).zip(&ranks) {
@@ -131,7 +131,7 @@ const LATE_MESSAGES: u64 = 4;
 #[test]
 fn a_peer_that_is_late_is_waited_for_and_costs_no_transfer() {
     let late = Nanos::from_millis(10) * LATE_MESSAGES;
-    for layer in MESSAGE_LAYERS {
+    for layer in layers() {
         let shows = |_| {
             let split = launched(&LATE, layer.name(), 2).ranks[0].split;
             split.wait_ns * 10 >= late * 9 && split.transfer_ns * 5 < late
@@ -147,7 +147,7 @@ static DIES: Scripted = Scripted(|ranks| match ranks.rank() {
 
 #[test]
 fn a_rank_that_panics_is_told_and_ends_the_others() {
-    for layer in MESSAGE_LAYERS {
+    for layer in layers() {
         let ranks = launched(&DIES, layer.name(), 3).ranks;
         let told = |rank: &RankSample| rank.failure.clone().unwrap();
         assert_eq!(told(&ranks[1]), "thread rank-1 panicked: out of luck");
@@ -166,7 +166,7 @@ static HANGS: Scripted = Scripted(|ranks| {
 /// All wait for each other.
 #[test]
 fn ranks_that_hang_end_with_the_cap() {
-    for layer in MESSAGE_LAYERS {
+    for layer in layers() {
         for wait in layer.waits() {
             let (start, job) = (Instant::now(), job(layer.name(), 2, *wait));
             let cap = Nanos::from_millis(100);
