@@ -58,8 +58,13 @@ pub fn launch(
     check(kernel, layer, seats)?;
     let berths = Berths::of(seats)?;
     let over = Arc::<AtomicBool>::default();
-    let kept_limit = Terms::KEPT;
-    let terms = Terms { wait: job.wait, patience: cap, stop: Arc::clone(&over), kept_limit };
+    let terms = Terms {
+        wait: job.wait,
+        // Time that is up ends all ranks for the same reason; patience would end one first, and the others for its end.
+        patience: cap * 2,
+        stop: Arc::clone(&over),
+        kept_limit: Terms::KEPT,
+    };
     let watched = seats[0].inside(|| Ok(observe(&Files::host()))).ok();
     let ends = layer.join(seats, &terms)?;
     let crew = Crew::start((kernel, job.class), seats, &berths, ends, over)?;

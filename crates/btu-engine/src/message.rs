@@ -100,12 +100,11 @@ fn between_all<C>(
 ) -> Result<Vec<Vec<Option<C>>>, EngineError> {
     let none = || (0..ranks).map(|_| None).collect();
     let mut of_all: Vec<Vec<Option<C>>> = (0..ranks).map(|_| none()).collect();
-    for higher in 0..ranks {
-        for lower in 0..higher {
-            let (of_lower, of_higher) = make(lower, higher)?;
-            of_all[lower][higher] = Some(of_lower);
-            of_all[higher][lower] = Some(of_higher);
-        }
+    let pairs = (0..ranks).flat_map(|higher| (0..higher).map(move |lower| (lower, higher)));
+    for (lower, higher) in pairs {
+        let (of_lower, of_higher) = make(lower, higher)?;
+        of_all[lower][higher] = Some(of_lower);
+        of_all[higher][lower] = Some(of_higher);
     }
     Ok(of_all)
 }

@@ -90,6 +90,13 @@ static REGISTRIES: &[Registry] = &[
         page: "docs/file-protocols.md",
     },
     Registry {
+        folder: "crates/btu-engine/src/message",
+        listed_in: "crates/btu-engine/src/message.rs",
+        slice: "MESSAGE_LAYERS",
+        shared: &["incoming", "mesh", "socket"],
+        page: "docs/message-layers.md",
+    },
+    Registry {
         folder: "crates/btu-engine/src/probe",
         listed_in: "crates/btu-engine/src/probe.rs",
         slice: "PROBES",

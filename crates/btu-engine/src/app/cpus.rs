@@ -19,8 +19,8 @@ pub(super) struct Berths {
 impl Berths {
     /// Of ranks in these seats.
     pub(super) fn of(seats: &[Seat]) -> Result<Self, EngineError> {
-        let sets: Result<Vec<CpuSet>, _> = seats.iter().map(|seat| seat.place.cpus()).collect();
-        Ok(Self::among(&sets?))
+        let of_each = seats.iter().map(|seat| seat.place.cpus());
+        Ok(Self::among(&of_each.collect::<Result<Vec<_>, _>>()?))
     }
 
     /// Ranks with the same CPUs share them out, one each in turn; where they are too few, each has them all.

@@ -61,8 +61,8 @@ mod tests {
 
     use super::*;
 
-    fn rank(rank: u32, run_delay_ms: u64) -> Ended {
-        let run_delay_ns = Some(Nanos::from_millis(run_delay_ms));
+    fn rank(rank: u32, delayed_ms: u64) -> Ended {
+        let run_delay_ns = Some(Nanos::from_millis(delayed_ms));
         let lived_ns = Nanos::from_millis(2000);
         let sample = RankSample { rank, lived_ns, run_delay_ns, ..RankSample::default() };
         Ended { sample, how: How::Returned }

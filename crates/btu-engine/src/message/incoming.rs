@@ -96,10 +96,13 @@ impl Head {
     }
 
     fn decode(bytes: [u8; Self::BYTES]) -> Self {
-        let [a, b, c, d, e, f, g, h, time @ ..] = bytes;
+        let (mut length, mut tag, mut time) = ([0; 4], [0; 4], [0; 8]);
+        length.copy_from_slice(&bytes[..4]);
+        tag.copy_from_slice(&bytes[4..8]);
+        time.copy_from_slice(&bytes[8..]);
         Self {
-            length_bytes: u32::from_le_bytes([a, b, c, d]),
-            tag: u32::from_le_bytes([e, f, g, h]),
+            length_bytes: u32::from_le_bytes(length),
+            tag: u32::from_le_bytes(tag),
             sent_at: Nanos::new(u64::from_le_bytes(time)),
         }
     }

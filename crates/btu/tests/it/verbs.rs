@@ -221,6 +221,7 @@ fn the_list_holds_every_registry() {
         ("backends", "relay"),
         ("probes", "drift"),
         ("disclosure", "system"),
+        ("message-layers", "tcp"),
         ("file-protocols", "ftp"),
         ("rules", "stall"),
         ("causes", "delayed-ack-nagle"),
