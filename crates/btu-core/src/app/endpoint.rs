@@ -91,4 +91,12 @@ pub enum LayerError {
     /// The run was ended from outside: its time was up, or it was interrupted.
     #[error("the run was ended")]
     Stopped,
+    /// A rank waits for a message to itself that it did not send.
+    #[error("rank {rank} waits for a message to itself, tag {tag}, that it did not send")]
+    Unsent {
+        /// The rank.
+        rank: usize,
+        /// The tag.
+        tag: u32,
+    },
 }

@@ -9,6 +9,12 @@
     reason = "indices, keys and counts of the classes are below 2^31; names are those of the published algorithms"
 )]
 
+mod cg;
+mod ep;
+mod ft;
+mod is;
+mod mg;
+
 use std::fmt;
 
 use serde::Deserialize;
@@ -20,7 +26,7 @@ use super::ranks::Ranks;
 use crate::units::Bytes;
 
 /// Every kernel of this build, in the order of the pages that describe them.
-pub static KERNELS: &[&dyn Kernel] = &[];
+pub static KERNELS: &[&dyn Kernel] = &[&ep::Ep, &is::Is, &cg::Cg, &mg::Mg, &ft::Ft];
 
 /// A parallel program that verifies itself.
 ///

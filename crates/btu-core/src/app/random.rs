@@ -53,10 +53,11 @@ mod tests {
 
     #[test]
     fn k1_a_jump_is_that_many_steps() {
-        let mut chance = Random::new(271_828_183);
-        for _ in 0..1000 {
-            let steps = (chance.draw() * 5000.0) as u64;
-            let (from, mut walked) = (chance, chance);
+        for number in 0..1000 {
+            // Of a sequence of its own, so that no step is a multiple of another.
+            let steps = Random::new(271_828_183).after(number).0 % 5000;
+            let from = Random::new(314_159_265 + number);
+            let mut walked = from;
             for _ in 0..steps {
                 walked.draw();
             }

@@ -158,8 +158,7 @@ impl<'e> Ranks<'e> {
         let place = self.own.iter().position(|(of, _)| *of == tag);
         let message = place.and_then(|place| self.own.remove(place));
         let Some((_, message)) = message else {
-            let cause = "it waits for a message to itself that it did not send".to_owned();
-            return Err(LayerError::Gone { peer: me, cause });
+            return Err(LayerError::Unsent { rank: me, tag });
         };
         if message.len() != space.len() {
             let (got, wanted) = (message.len() as u64, space.len() as u64);
@@ -169,3 +168,6 @@ impl<'e> Ranks<'e> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -78,7 +78,7 @@ impl Endpoint for InMemory {
             let patience = Nanos::from_secs(60);
             let silent = |_| LayerError::Silent { peer: from, patience };
             self.kept
-                .push_back(self.box_of_mine.recv_timeout(Duration::from_secs(60)).map_err(silent)?);
+                .push_back(self.box_of_mine.recv_timeout(Duration::from_mins(1)).map_err(silent)?);
         };
         if payload.len() != space.len() {
             let (got_bytes, wanted_bytes) = (payload.len() as u64, space.len() as u64);
@@ -104,14 +104,22 @@ pub(crate) fn run_spoiled(
     count: usize,
     spoil: fn(&mut [u8]),
 ) -> Vec<Ended> {
-    let one = |mut endpoint: InMemory| {
-        let mut ranks = Ranks::new(&mut endpoint);
-        let outcome = kernel.run(class, &mut ranks).unwrap();
+    each(count, spoil, |ranks| {
+        let outcome = kernel.run(class, ranks).unwrap();
         (outcome, ranks.tally().clone(), ranks.timed().expect("the kernel timed itself"))
-    };
+    })
+}
+
+/// What each of so many ranks makes of `work`, in their order.
+pub(crate) fn each<T: Send>(
+    count: usize,
+    spoil: fn(&mut [u8]),
+    work: impl Fn(&mut Ranks<'_>) -> T + Sync,
+) -> Vec<T> {
+    let work = &work;
     std::thread::scope(|scope| {
-        let threads = ranks(count, spoil).into_iter().map(|end| scope.spawn(move || one(end)));
-        let threads: Vec<_> = threads.collect();
+        let start = |mut end: InMemory| scope.spawn(move || work(&mut Ranks::new(&mut end)));
+        let threads: Vec<_> = ranks(count, spoil).into_iter().map(start).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     })
 }
@@ -119,6 +127,8 @@ pub(crate) fn run_spoiled(
 /// What all ranks passed.
 pub(crate) fn total(ended: &[Ended]) -> Tally {
     let mut total = Tally::default();
-    ended.iter().for_each(|(_, tally, _)| total.join(tally));
+    for (_, tally, _) in ended {
+        total.join(tally);
+    }
     total
 }
