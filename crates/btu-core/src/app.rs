@@ -9,6 +9,7 @@ pub mod class;
 pub mod endpoint;
 pub mod journal;
 pub mod kernel;
+pub mod math;
 pub mod oracle;
 pub mod plan;
 pub mod random;

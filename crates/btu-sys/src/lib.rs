@@ -31,6 +31,7 @@ mod futex;
 pub mod library;
 pub mod limit;
 mod link_layer;
+pub mod loaded;
 pub mod memory;
 pub mod namespace;
 pub mod netlink;
