@@ -4,6 +4,7 @@ mod called;
 mod compare;
 mod lap;
 mod libm;
+mod native;
 mod rust;
 mod sleef;
 mod system;
@@ -20,7 +21,7 @@ pub use compare::compare;
 
 /// Every mathematical library of this build, in the order in which `btu list` shows them.
 pub static MATH_LIBRARIES: &[&dyn MathLibrary] =
-    &[&system::System, &rust::Rust, &libm::Libm, &sleef::Sleef];
+    &[&system::System, &rust::Rust, &native::Native, &libm::Libm, &sleef::Sleef];
 
 /// A mathematical library.
 ///

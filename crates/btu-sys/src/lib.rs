@@ -28,6 +28,7 @@ mod error;
 pub mod exchange;
 pub mod frame;
 mod futex;
+pub mod instructions;
 pub mod library;
 pub mod limit;
 mod link_layer;

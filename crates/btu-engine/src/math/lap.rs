@@ -9,7 +9,8 @@ use super::Functions;
 
 /// Adds up the results for all arguments, so many times. The compiler knows neither an argument nor what becomes of the sum:
 /// it can leave out nothing, compute nothing beforehand, and take no two arguments at once.
-#[inline]
+#[expect(clippy::inline_always, reason = "compiled for what its caller is compiled for")]
+#[inline(always)]
 pub(super) fn sum(arguments: &[f64], passes: u32, call: impl Fn(f64) -> f64) -> f64 {
     let mut sum = 0.0;
     for _ in 0..passes {
@@ -21,7 +22,8 @@ pub(super) fn sum(arguments: &[f64], passes: u32, call: impl Fn(f64) -> f64) -> 
 }
 
 /// The same for powers, whose exponent the compiler does not know either.
-#[inline]
+#[expect(clippy::inline_always, reason = "compiled for what its caller is compiled for")]
+#[inline(always)]
 pub(super) fn sum_of_powers(arguments: &[f64], passes: u32, pow: impl Fn(f64, f64) -> f64) -> f64 {
     let exponent = black_box(EXPONENT);
     sum(arguments, passes, |base| pow(base, exponent))

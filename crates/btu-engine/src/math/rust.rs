@@ -34,15 +34,25 @@ impl MathLibrary for Rust {
 
 impl Functions for Rust {
     fn sum(&self, function: Function, arguments: &[f64], passes: u32) -> f64 {
-        match function {
-            Function::Floor => sum(arguments, passes, f64::floor),
-            Function::Ceil => sum(arguments, passes, f64::ceil),
-            Function::Fabs => sum(arguments, passes, f64::abs),
-            Function::Log10 => sum(arguments, passes, f64::log10),
-            Function::Log => sum(arguments, passes, f64::ln),
-            Function::Sqrt => sum(arguments, passes, f64::sqrt),
-            Function::Exp => sum(arguments, passes, f64::exp),
-            Function::Pow => sum_of_powers(arguments, passes, f64::powf),
-        }
+        sum_of(function, arguments, passes)
+    }
+}
+
+/// Compiled for what its caller is compiled for.
+#[expect(
+    clippy::inline_always,
+    reason = "a caller with more instructions has nothing of them in a call"
+)]
+#[inline(always)]
+pub(super) fn sum_of(function: Function, arguments: &[f64], passes: u32) -> f64 {
+    match function {
+        Function::Floor => sum(arguments, passes, f64::floor),
+        Function::Ceil => sum(arguments, passes, f64::ceil),
+        Function::Fabs => sum(arguments, passes, f64::abs),
+        Function::Log10 => sum(arguments, passes, f64::log10),
+        Function::Log => sum(arguments, passes, f64::ln),
+        Function::Sqrt => sum(arguments, passes, f64::sqrt),
+        Function::Exp => sum(arguments, passes, f64::exp),
+        Function::Pow => sum_of_powers(arguments, passes, f64::powf),
     }
 }

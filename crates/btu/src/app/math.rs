@@ -23,7 +23,7 @@ use crate::output;
 #[command(after_help = AFTER)]
 pub(crate) struct MathArgs {
     /// Functions, separated by commas [default: floor,ceil,fabs,log10,log,sqrt,exp,pow]
-    #[arg(long, value_name = "FUNCTION,...", value_delimiter = ',', value_parser = function, hide_default_value = true)]
+    #[arg(long, value_name = "FUNCTION,...", value_delimiter = ',', value_parser = function)]
     functions: Vec<Function>,
     /// Libraries, separated by commas [default: all, see btu list math-libraries]
     #[arg(long, value_name = "LIBRARY,...", value_delimiter = ',', value_parser = library)]
@@ -47,7 +47,7 @@ pub(super) fn math(args: &MathArgs) -> Result<Exit, Failure> {
     if let Some(cpu) = args.cpu {
         stay_on(cpu)?;
     }
-    let terms = args.terms();
+    let terms = args.terms()?;
     if !args.quiet {
         output::message(&announcement(&terms));
     }
@@ -58,21 +58,26 @@ pub(super) fn math(args: &MathArgs) -> Result<Exit, Failure> {
 }
 
 impl MathArgs {
-    fn terms(&self) -> Terms {
-        Terms {
-            functions: or_all(&self.functions, &Function::ALL),
-            libraries: or_all(&self.libraries, MATH_LIBRARIES),
+    fn terms(&self) -> Result<Terms, Failure> {
+        Ok(Terms {
+            functions: asked(&self.functions, &Function::ALL, |function| function.name())?,
+            libraries: asked(&self.libraries, MATH_LIBRARIES, |library| library.name())?,
             arguments: ARGUMENTS,
             passes: PASSES,
             repeats: self.repeats,
             seed: SEED,
-        }
+        })
     }
 }
 
-/// What was asked for, in the order of all; all where nothing was.
-fn or_all<T: Copy>(asked: &[T], all: &[T]) -> Vec<T> {
-    if asked.is_empty() { all.to_vec() } else { asked.to_vec() }
+/// What was asked for, each once; all where nothing was.
+fn asked<T: Copy>(named: &[T], all: &[T], name: fn(&T) -> &'static str) -> Result<Vec<T>, Failure> {
+    let is_again = |place: usize| named[..place].iter().any(|one| name(one) == name(&named[place]));
+    if let Some(place) = (0..named.len()).find(|place| is_again(*place)) {
+        let name = name(&named[place]);
+        return Err(Failure::usage(anyhow!("\"{name}\" is named twice; name each once")));
+    }
+    Ok(if named.is_empty() { all.to_vec() } else { named.to_vec() })
 }
 
 fn stay_on(number: u32) -> Result<(), Failure> {

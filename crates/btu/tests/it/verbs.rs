@@ -222,6 +222,7 @@ fn the_list_holds_every_registry() {
         ("probes", "drift"),
         ("disclosure", "system"),
         ("message-layers", "tcp"),
+        ("math-libraries", "system"),
         ("file-protocols", "ftp"),
         ("rules", "stall"),
         ("causes", "delayed-ack-nagle"),

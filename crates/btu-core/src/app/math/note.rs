@@ -21,7 +21,7 @@ fn call_and_inline(comparison: &Comparison, function: Function) -> Option<String
     let (call, called) = fastest(comparison, Mode::Call, function)?;
     let (inline, inlined) = fastest(comparison, Mode::Inline, function)?;
     Some(format!(
-        "{} as a call takes {called:.2} ns ({}), inline {inlined:.2} ns ({}): {:.1} times as much",
+        "{} takes {called:.2} ns as a call ({}), {inlined:.2} ns inline ({}): {:.1} times as long",
         function.name(),
         call.name,
         inline.name,
@@ -46,7 +46,7 @@ fn without_rounding(comparison: &Comparison) -> Option<String> {
         build.architecture == "x86_64" && !build.target_features.iter().any(|f| f == "sse4.1");
     let is_shown = fastest(comparison, Mode::Inline, Function::Floor).is_some()
         || fastest(comparison, Mode::Inline, Function::Ceil).is_some();
-    let told = "this program was built without sse4.1: floor and ceil of rust are calls of the C library, too";
+    let told = "this program was built without sse4.1, whose instruction rounds: floor and ceil of the library rust are calls, too";
     (lacks && is_shown).then(|| told.to_owned())
 }
 
@@ -74,3 +74,61 @@ fn inaccurate(comparison: &Comparison) -> Vec<String> {
 
 /// What libraries that do not round correctly promise at best (SLEEF: `u10`).
 const ACCEPTED_ULP: f64 = 1.0;
+
+#[cfg(test)]
+mod tests {
+    use super::super::Build;
+    use super::super::FunctionFigures;
+    use super::super::LargestError;
+    use super::super::Timing;
+    use super::*;
+    use crate::units::Nanos;
+
+    /// A library that has `floor` alone.
+    fn library(name: &str, mode: Mode, floor_ns: u64, error_ulp: f64) -> LibraryFigures {
+        let timing = Timing::of(Function::Floor, vec![Nanos::new(floor_ns)], 100).unwrap();
+        let error = LargestError { error_ulp, argument: 2.5 };
+        let functions = vec![FunctionFigures { timing, error }];
+        LibraryFigures { name: name.to_owned(), mode, not_available: None, functions }
+    }
+
+    fn comparison(features: &[&str], libraries: Vec<LibraryFigures>) -> Comparison {
+        let build = Build {
+            architecture: "x86_64".to_owned(),
+            target_features: features.iter().map(|feature| (*feature).to_owned()).collect(),
+            is_optimised: true,
+        };
+        let (arguments, passes, repeats, seed) = (100, 1, 1, 1);
+        let empty_loop = Vec::new();
+        Comparison { build, arguments, passes, repeats, seed, cpu: None, empty_loop, libraries }
+    }
+
+    #[test]
+    fn the_fastest_call_stands_beside_the_fastest_inline_code() {
+        let libraries = vec![
+            library("system", Mode::Call, 270, 0.0),
+            library("sleef", Mode::Call, 408, 0.0),
+            library("rust", Mode::Inline, 276, 0.0),
+            library("native", Mode::Inline, 36, 0.0),
+        ];
+        let notes = notes(&comparison(&["sse4.1"], libraries));
+        let wanted =
+            "floor takes 2.70 ns as a call (system), 0.36 ns inline (native): 7.5 times as long";
+        assert_eq!(notes, [wanted]);
+    }
+
+    #[test]
+    fn what_makes_times_and_results_doubtful_is_told() {
+        let mut doubtful = comparison(&["sse2"], vec![library("rust", Mode::Inline, 276, 1.5)]);
+        doubtful.build.is_optimised = false;
+        let [build, optimised, wrong] = &notes(&doubtful)[..] else { panic!("three notes") };
+        assert!(build.contains("without sse4.1"), "{build}");
+        assert!(optimised.contains("without optimisation"), "{optimised}");
+        assert_eq!(wrong, "floor of rust is off by 1.500 ulp at 2.5");
+    }
+
+    #[test]
+    fn nothing_is_said_of_functions_that_were_not_compared() {
+        assert!(notes(&comparison(&["sse2"], Vec::new())).is_empty());
+    }
+}

@@ -15,9 +15,6 @@ pub(super) fn text(comparison: &Comparison) -> String {
     format!("{}\n{}\n{below}", times(comparison), errors(comparison))
 }
 
-/// The name of a row, and its cells.
-type Row = Vec<String>;
-
 fn times(comparison: &Comparison) -> String {
     let cell = |timing: &Timing| format!("{:.2}", timing.ns_per_call);
     let empty = comparison.empty_loop.iter().map(cell);
@@ -42,14 +39,14 @@ fn ulp(error: f64) -> String {
     if error < NO_DIGIT_RIGHT_ULP { format!("{error:.3}") } else { "no digit".to_owned() }
 }
 
-fn head(corner: &str, comparison: &Comparison) -> Row {
+fn head(corner: &str, comparison: &Comparison) -> Vec<String> {
     let functions = comparison.empty_loop.iter().map(|timing| timing.function.name().to_owned());
     [corner.to_owned()].into_iter().chain(functions).collect()
 }
 
 /// Names to the left, numbers to the right.
-fn table(head: &Row, rows: Vec<Row>) -> String {
-    let lines: Vec<&Row> = [head].into_iter().chain(&rows).collect();
+fn table(head: &Vec<String>, rows: Vec<Vec<String>>) -> String {
+    let lines: Vec<&Vec<String>> = [head].into_iter().chain(&rows).collect();
     let width = |column: usize| {
         let cells = lines.iter().filter_map(|line| line.get(column));
         cells.map(String::len).max().unwrap_or(0)
@@ -58,7 +55,7 @@ fn table(head: &Row, rows: Vec<Row>) -> String {
     lines.iter().map(|line| aligned(line, &widths)).collect()
 }
 
-fn aligned(line: &Row, widths: &[usize]) -> String {
+fn aligned(line: &[String], widths: &[usize]) -> String {
     let cells = line.iter().zip(widths).enumerate();
     let cells = cells.map(|(column, (cell, width))| match column {
         0 => format!("{cell:width$}"),
