@@ -104,6 +104,7 @@ fn a_wrong_verb_is_told_the_legal_ones() {
 
 /// One command of each verb, in the order in which they need each other's results.
 static COMMANDS: &[&[&str]] = &[
+    &["app", "math", "--repeats", "1", "--json"],
     &["completions", "bash", "--json"],
     &["doctor", "--json"],
     &["link", "--json", "--", "echo", "this goes to stderr"],

@@ -11,28 +11,27 @@ use btu_core::words::several;
 pub(super) fn text(comparison: &Comparison) -> String {
     let absent = comparison.libraries.iter().filter_map(absence);
     let below = absent.chain([conditions(comparison)]).chain(notes(comparison));
-    let below: String = below.map(|line| format!("# {line}\n")).collect();
-    format!("{}\n{}\n{below}", times(comparison), errors(comparison))
+    let below: Vec<String> = below.map(|line| format!("# {line}")).collect();
+    format!("{}\n{}\n{}\n", times(comparison), errors(comparison), below.join("\n"))
 }
 
 fn times(comparison: &Comparison) -> String {
     let cell = |timing: &Timing| format!("{:.2}", timing.ns_per_call);
-    let empty = comparison.empty_loop.iter().map(cell);
-    let empty = [vec!["empty loop".to_owned()].into_iter().chain(empty).collect()];
+    let empty = line("empty loop", comparison.empty_loop.iter().map(cell));
     let rows = measured(comparison).map(|library| {
         let name = format!("{}, {}", library.name, library.mode.word());
-        let cells = library.functions.iter().map(|figures| cell(&figures.timing));
-        [name].into_iter().chain(cells).collect()
+        line(&name, library.functions.iter().map(|figures| cell(&figures.timing)))
     });
-    table(&head("ns per call", comparison), empty.into_iter().chain(rows).collect())
+    let head = head("ns per call", comparison);
+    table(&[head, empty].into_iter().chain(rows).collect::<Vec<_>>())
 }
 
 fn errors(comparison: &Comparison) -> String {
     let rows = measured(comparison).map(|library| {
-        let cells = library.functions.iter().map(|figures| ulp(figures.error.error_ulp));
-        [library.name.clone()].into_iter().chain(cells).collect()
+        line(&library.name, library.functions.iter().map(|figures| ulp(figures.error.error_ulp)))
     });
-    table(&head("largest error in ulp", comparison), rows.collect())
+    let head = head("largest error in ulp", comparison);
+    table(&[head].into_iter().chain(rows).collect::<Vec<_>>())
 }
 
 fn ulp(error: f64) -> String {
@@ -40,18 +39,21 @@ fn ulp(error: f64) -> String {
 }
 
 fn head(corner: &str, comparison: &Comparison) -> Vec<String> {
-    let functions = comparison.empty_loop.iter().map(|timing| timing.function.name().to_owned());
-    [corner.to_owned()].into_iter().chain(functions).collect()
+    let timings = comparison.empty_loop.iter();
+    line(corner, timings.map(|timing| timing.function.name().to_owned()))
 }
 
-/// Names to the left, numbers to the right.
-fn table(head: &Vec<String>, rows: Vec<Vec<String>>) -> String {
-    let lines: Vec<&Vec<String>> = [head].into_iter().chain(&rows).collect();
+fn line(name: &str, cells: impl Iterator<Item = String>) -> Vec<String> {
+    [name.to_owned()].into_iter().chain(cells).collect()
+}
+
+/// Names to the left, numbers to the right; the first line has a cell for each column.
+fn table(lines: &[Vec<String>]) -> String {
     let width = |column: usize| {
         let cells = lines.iter().filter_map(|line| line.get(column));
         cells.map(String::len).max().unwrap_or(0)
     };
-    let widths: Vec<usize> = (0..head.len()).map(width).collect();
+    let widths: Vec<usize> = (0..lines.first().map_or(0, Vec::len)).map(width).collect();
     lines.iter().map(|line| aligned(line, &widths)).collect()
 }
 
@@ -61,7 +63,7 @@ fn aligned(line: &[String], widths: &[usize]) -> String {
         0 => format!("{cell:width$}"),
         _ => format!("  {cell:>width$}"),
     });
-    cells.collect::<String>().trim_end().to_owned() + "\n"
+    cells.collect::<String>() + "\n"
 }
 
 fn measured(comparison: &Comparison) -> impl Iterator<Item = &LibraryFigures> {
