@@ -10,6 +10,7 @@ pub mod endpoint;
 pub mod frames;
 pub mod journal;
 pub mod kernel;
+pub mod math;
 pub mod oracle;
 pub mod plan;
 pub mod random;

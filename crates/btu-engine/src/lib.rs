@@ -26,6 +26,7 @@ mod error;
 pub mod file;
 pub mod files;
 mod lineup;
+pub mod math;
 pub mod message;
 mod options;
 mod path;

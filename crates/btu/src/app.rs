@@ -1,6 +1,7 @@
 //! The verb `app`: parallel applications over message layers, from plan to report.
 
 mod finish;
+mod math;
 mod measure;
 mod options;
 mod path;
@@ -19,6 +20,7 @@ use crate::exit::Failure;
 use crate::measurement::Interrupt;
 use crate::measurement::closing;
 use crate::output;
+use math::MathArgs;
 use options::RunArgs;
 
 /// Options of `btu app`.
@@ -32,6 +34,8 @@ pub(crate) struct AppArgs {
 /// What is done with applications.
 #[derive(Debug, Subcommand)]
 enum AppCommand {
+    /// Compare mathematical libraries: time per call, largest error
+    Math(MathArgs),
     /// Launch kernels over each message layer: times, where they go, what is passed, verified
     Run(Box<RunArgs>),
 }
@@ -45,6 +49,7 @@ Examples:
 /// Runs the verb.
 pub(crate) fn app(args: &AppArgs) -> Result<Exit, Failure> {
     match &args.command {
+        AppCommand::Math(args) => math::math(args),
         AppCommand::Run(args) => run(args),
     }
 }

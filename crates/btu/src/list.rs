@@ -25,6 +25,7 @@ use btu_core::traffic::method::METHODS;
 use btu_engine::activity::ACTIVITIES;
 use btu_engine::disclosure::GROUPS;
 use btu_engine::file::FILE_PROTOCOLS;
+use btu_engine::math::MATH_LIBRARIES;
 use btu_engine::message::MESSAGE_LAYERS;
 use btu_engine::pingpong::transport as pingpong;
 use btu_engine::probe::PROBES;
@@ -144,6 +145,7 @@ fn registries() -> Result<Vec<Registry>, Failure> {
         ("kernels", KERNELS.iter().map(|k| pair(k.name(), k.about())).collect()),
         ("message-layers", MESSAGE_LAYERS.iter().map(|l| pair(l.name(), l.about())).collect()),
         ("file-experiments", EXPERIMENTS.iter().map(|e| pair(e.name(), e.about())).collect()),
+        ("math-libraries", MATH_LIBRARIES.iter().map(|l| pair(l.name(), l.about())).collect()),
         ("file-protocols", FILE_PROTOCOLS.iter().map(|p| pair(p.name(), p.about())).collect()),
         ("rules", RULES.iter().map(|r| pair(r.name, r.about)).collect()),
         ("causes", CAUSES.iter().map(|c| pair(c.name, c.about)).collect()),

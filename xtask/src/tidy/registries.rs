@@ -104,6 +104,13 @@ static REGISTRIES: &[Registry] = &[
         page: "docs/file-protocols.md",
     },
     Registry {
+        folder: "crates/btu-engine/src/math",
+        listed_in: "crates/btu-engine/src/math.rs",
+        slice: "MATH_LIBRARIES",
+        shared: &["called", "compare", "lap"],
+        page: "docs/math-libraries.md",
+    },
+    Registry {
         folder: "crates/btu-engine/src/message",
         listed_in: "crates/btu-engine/src/message.rs",
         slice: "MESSAGE_LAYERS",

@@ -26,6 +26,7 @@ mod ftp;
 mod hot_path;
 mod local;
 mod lying;
+mod math;
 mod messages;
 mod path_mtu;
 mod pingpong;

@@ -40,6 +40,7 @@ mod first_part;
 mod html;
 mod link;
 mod manual;
+mod math;
 mod media;
 mod model;
 mod parsers;

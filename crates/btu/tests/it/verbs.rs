@@ -104,6 +104,7 @@ fn a_wrong_verb_is_told_the_legal_ones() {
 
 /// One command of each verb, in the order in which they need each other's results.
 static COMMANDS: &[&[&str]] = &[
+    &["app", "math", "--repeats", "1", "--json"],
     &["app", "run", "--dry-run", "--json"],
     &["completions", "bash", "--json"],
     &["doctor", "--json"],
@@ -226,6 +227,7 @@ fn the_list_holds_every_registry() {
         ("kernels", "ep"),
         ("message-layers", "tcp"),
         ("file-experiments", "rpc-sweep"),
+        ("math-libraries", "system"),
         ("file-protocols", "ftp"),
         ("rules", "stall"),
         ("causes", "delayed-ack-nagle"),
