@@ -95,6 +95,14 @@ static PROMISES: &[Promise] = &[
         holds: |said, _| said.starts_with("vdi(): pass") && said.contains("chi2"),
     },
     Promise {
+        command: "btu traffic sweep period --values 5ms,10ms,20ms,40ms --time 500ms --passes 1 --rate 10Mbit/s --out knee",
+        holds: |said, folder| said.contains("Knee") && folder.join("knee/report.html").exists(),
+    },
+    Promise {
+        command: "btu traffic viseum --quick --dry-run",
+        holds: |said, _| said.contains("study = \"viseum\""),
+    },
+    Promise {
         command: "btu app run is mg --launches 2 --out programs",
         holds: |said, folder| {
             let result = read_json(&folder.join("programs/result.json"));
@@ -103,15 +111,9 @@ static PROMISES: &[Promise] = &[
     },
     Promise {
         command: "btu file baseline --protocols ftp --warm 1 --rounds 2 --out files",
-        holds: |said, folder| said.contains("FTP") && folder.join("files/report.html").exists(),
-    },
-    Promise {
-        command: "btu traffic sweep period --values 5ms,10ms,20ms,40ms --time 500ms --passes 1 --rate 10Mbit/s --out knee",
-        holds: |said, folder| said.contains("Knee") && folder.join("knee/report.html").exists(),
-    },
-    Promise {
-        command: "btu traffic viseum --quick --dry-run",
-        holds: |said, _| said.contains("study = \"viseum\""),
+        holds: |said, folder| {
+            said.contains("A loopback ftp put") && folder.join("files/report.html").exists()
+        },
     },
 ];
 
