@@ -15,7 +15,7 @@ use crate::document::StackedBars;
 /// The chart as an SVG element.
 pub(crate) fn stacks(chart: &StackedBars, caption: &str) -> String {
     let bottom = TOP + PLOT;
-    let mut svg = Svg::new(chart.name, bottom + 98.0, &chart.title, &chart.description);
+    let mut svg = Svg::new(chart.name, bottom + 108.0, &chart.title, &chart.description);
     svg.text("heading", [0.0, 26.0], Anchor::Start, &chart.title);
     legend(&mut svg, &chart.parts);
     let bars = chart.groups.iter().flat_map(|group| &group.bars);
@@ -27,7 +27,7 @@ pub(crate) fn stacks(chart: &StackedBars, caption: &str) -> String {
         draw(&mut svg, group, &axis, [LEFT + width * coordinate(place), width]);
     }
     svg.line("zero", [LEFT, axis.place(0.0)], [right, axis.place(0.0)]);
-    svg.text("caption", [0.0, bottom + 88.0], Anchor::Start, caption);
+    svg.text("caption", [0.0, bottom + 98.0], Anchor::Start, caption);
     svg.finish()
 }
 
@@ -36,6 +36,10 @@ const PLOT: f64 = 260.0;
 /// The share of a group's width that its bars fill.
 const FILLED: f64 = 0.86;
 const WIDEST: f64 = 48.0;
+/// From one row of labels to the next.
+const ROW: f64 = 15.0;
+/// About what a letter of a label takes.
+const LETTER: f64 = 7.0;
 
 fn legend(svg: &mut Svg, parts: &[String]) {
     let width = WIDTH / coordinate(parts.len().max(1));
@@ -56,13 +60,22 @@ fn draw(svg: &mut Svg, group: &StackGroup, axis: &Axis, [left, width]: [f64; 2])
     let each = (FILLED * width / coordinate(group.bars.len().max(1))).min(WIDEST);
     let middle = left + width / 2.0;
     let start = middle - each * coordinate(group.bars.len()) / 2.0;
+    let is_crowded = is_crowded(group, each);
     for (place, bar) in group.bars.iter().enumerate() {
         let x = start + each * coordinate(place);
         stack(svg, bar, axis, [x, (each - 3.0).max(1.0)]);
-        svg.text("sublabel", [x + each / 2.0, foot + 18.0], Anchor::Middle, &bar.label);
+        let row = if is_crowded && place % 2 == 1 { 2.0 } else { 1.0 };
+        let label = [x + each / 2.0, foot + ROW * row + 3.0];
+        svg.text("sublabel", label, Anchor::Middle, &bar.label);
     }
-    svg.text("label", [middle, foot + 38.0], Anchor::Middle, &group.label);
-    svg.text("sublabel", [middle, foot + 55.0], Anchor::Middle, &group.sublabel);
+    svg.text("label", [middle, foot + 50.0], Anchor::Middle, &group.label);
+    svg.text("sublabel", [middle, foot + 66.0], Anchor::Middle, &group.sublabel);
+}
+
+/// True where labels side by side would run into each other: every second one then stands a row lower.
+fn is_crowded(group: &StackGroup, each: f64) -> bool {
+    let longest = group.bars.iter().map(|bar| bar.label.chars().count()).max();
+    coordinate(longest.unwrap_or_default()) * LETTER > each
 }
 
 /// One part upon the other; one of no height is left out.
