@@ -6,6 +6,7 @@
 )]
 
 mod frames;
+mod kernels;
 mod launches;
 
 use std::sync::Arc;
