@@ -186,9 +186,14 @@ impl Service {
             return Ok(());
         }
         let fixed = || EngineError::Refused("the MTU of this path cannot be set".to_owned());
-        self.path.as_ref().ok_or_else(fixed)?.set_mtu(wanted)?;
-        self.mtu = wanted;
-        Ok(())
+        let path = self.path.as_ref().ok_or_else(fixed)?;
+        let set = path.set_mtu(wanted);
+        self.mtu = wanted.filter(|_| set.is_ok());
+        if set.is_err() {
+            // One end may have it: the next trial is to find the path as it was.
+            let _ = path.set_mtu(None);
+        }
+        set
     }
 
     /// A trial that did not begin, for this reason.
