@@ -142,8 +142,7 @@ impl Service {
         let around = Surroundings::before(&self.a, self.b.address, trial.direction)?;
         let before: Vec<_> = posted.iter().map(|one| one.server.account().usage()).collect();
         let released = now();
-        crew.work(released);
-        let elapsed_ns = now().since(released);
+        let elapsed_ns = crew.work(released).since(released);
         let sample = |(one, before): (&Posted, _)| -> ServerSample {
             one.server.account().usage().since(before).sample(one.host, elapsed_ns)
         };

@@ -58,6 +58,8 @@ struct Member<'a> {
     progress: Arc<AtomicU64>,
     thread: Option<JoinHandle<()>>,
     came: Came,
+    /// When it had done its errand, or could not.
+    done: Option<Nanos>,
     /// What had moved of it at the last look, and since when nothing has.
     seen: u64,
     still_since: Nanos,
@@ -130,10 +132,13 @@ impl<'a> Crew<'a> {
         self.gather(Came::ToASession);
     }
 
-    /// Releases all, and waits until each has done its errand, or will not.
-    pub(super) fn work(&mut self, released: Nanos) {
+    /// Releases all, and waits until each has done its errand, or will not. Returns when the last one had.
+    pub(super) fn work(&mut self, released: Nanos) -> Nanos {
         self.gates.begin.open(released);
         self.gather(Came::ToItsEnd);
+        let noticed = now();
+        let done = self.members.iter().map(|member| member.done.unwrap_or(noticed));
+        done.max().unwrap_or(noticed)
     }
 
     /// Lets all take leave.
@@ -213,6 +218,7 @@ impl<'a> Member<'a> {
             progress: Arc::default(),
             thread: None,
             came: Came::Nowhere,
+            done: None,
             seen: 0,
             still_since: Nanos::ZERO,
             ended: None,
@@ -231,6 +237,7 @@ impl<'a> Member<'a> {
                 let Phases { connect_ns, auth_ns, .. } = self.sample.phases;
                 self.sample.phases = Phases { connect_ns, auth_ns, ..worked.phases };
                 self.sample.took_ns = worked.took_ns;
+                self.done = Some(worked.done);
                 self.came = if worked.failure.is_some() { Came::Home } else { Came::ToItsEnd };
                 worked.failure.into_iter().for_each(|why| self.blame(why));
             }
