@@ -226,16 +226,17 @@ mod tests {
         let usage = account.usage();
         drop(leave);
         goes_on.join().unwrap();
+        // What a thread used is written at a tick of the scheduler: each may lack 10 ms.
+        let is_once = |used: u64| (40_000_000..85_000_000).contains(&used);
         match usage.cpu_ns {
-            // What a thread used is written at a tick of the scheduler, 10 ms at most.
-            Ok(used) => assert!((45_000_000..200_000_000).contains(&used), "{used} ns"),
+            Ok(used) => assert!(is_once(used), "{used} ns"),
             Err(reason) => skip!("not readable: {reason}"),
         }
         if let Ok(calls) = usage.calls {
             assert!(calls >= 1);
         }
-        let after = account.usage();
-        assert!(after.cpu_ns.unwrap() >= 60_000_000);
+        let after = account.usage().cpu_ns.unwrap();
+        assert!(is_once(after), "{after} ns");
     }
 
     #[test]

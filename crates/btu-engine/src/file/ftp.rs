@@ -4,7 +4,8 @@
 //! over passive connections, with FEAT (RFC 2389), EPSV (RFC 2428) and SIZE (RFC 3659). It owns
 //! its sources and sinks, so that no disk takes part: `/zero/N` and `/random/N` are files of N
 //! bytes to be read, `/null/NAME` throws away what is written to it, `/disk/NAME` is a file of a
-//! directory where the server is given one, any other name is kept in memory up to a limit. It has no TLS and passes files unchanged in both types.
+//! directory where the server is given one, any other name is kept in memory up to a limit. It has
+//! no TLS and passes files unchanged in both types.
 
 mod client;
 mod command;

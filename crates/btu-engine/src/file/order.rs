@@ -77,8 +77,9 @@ fn name(from: &mut impl Read) -> io::Result<String> {
         return Err(refused("a name is too long"));
     }
     let mut name = String::new();
-    from.take(length.into()).read_to_string(&mut name)?;
-    Ok(name)
+    let came = from.take(length.into()).read_to_string(&mut name)?;
+    let is_whole = u32::try_from(came) == Ok(length);
+    if is_whole { Ok(name) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
 
 fn take<const N: usize>(from: &mut impl Read) -> io::Result<[u8; N]> {
@@ -140,6 +141,14 @@ mod tests {
             let operation = operation_of(operation).unwrap();
             let errand = Errand { operation, size: Bytes::new(size), count, files };
             prop_assert_eq!(Order::decode(&Order::encode(&errand)[..]).unwrap(), errand);
+        }
+
+        #[test]
+        fn an_order_that_is_cut_short_is_an_error(left_out in 1_usize..20) {
+            let files = vec!["some".to_owned(), "other".to_owned()];
+            let size = Bytes::new(1);
+            let order = Order::encode(&Errand { operation: Operation::Get, size, count: 2, files });
+            prop_assert!(Order::decode(&order[..order.len() - left_out]).is_err());
         }
 
         #[test]

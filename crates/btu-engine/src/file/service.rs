@@ -142,8 +142,7 @@ impl Service {
         let around = Surroundings::before(&self.a, self.b.address, trial.direction)?;
         let before: Vec<_> = posted.iter().map(|one| one.server.account().usage()).collect();
         let released = now();
-        crew.work(released);
-        let elapsed_ns = now().since(released);
+        let elapsed_ns = crew.work(released).since(released);
         let sample = |(one, before): (&Posted, _)| -> ServerSample {
             one.server.account().usage().since(before).sample(one.host, elapsed_ns)
         };
@@ -186,9 +185,14 @@ impl Service {
             return Ok(());
         }
         let fixed = || EngineError::Refused("the MTU of this path cannot be set".to_owned());
-        self.path.as_ref().ok_or_else(fixed)?.set_mtu(wanted)?;
-        self.mtu = wanted;
-        Ok(())
+        let path = self.path.as_ref().ok_or_else(fixed)?;
+        let set = path.set_mtu(wanted);
+        self.mtu = wanted.filter(|_| set.is_ok());
+        if set.is_err() {
+            // One end may have it: the next trial is to find the path as it was.
+            let _ = path.set_mtu(None);
+        }
+        set
     }
 
     /// A trial that did not begin, for this reason.

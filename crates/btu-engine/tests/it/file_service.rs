@@ -134,6 +134,8 @@ fn every_operation_of_every_protocol_passes_its_bytes_with_its_moments_in_order(
         seen.clients.iter().for_each(|client| assert_whole(client, &trial));
         let numbers: Vec<u32> = seen.clients.iter().map(|client| client.client).collect();
         assert_eq!((numbers, seen.servers.len()), (vec![1, 2], 1));
+        let last = seen.clients.iter().filter_map(|client| client.phases.commit_ns).max();
+        assert!(last.is_some_and(|last| last <= seen.servers[0].elapsed_ns), "{seen:?}");
         assert!(seen.host.is_some() && flags(&seen).is_empty(), "{:?}", seen.flags);
     });
 }

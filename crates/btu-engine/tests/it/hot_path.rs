@@ -79,7 +79,6 @@ fn the_timed_loops_allocate_nothing() {
     assert_eq!((sent.messages, sent.calls, made), (10_000, 10_000, 0));
 }
 
-/// The run that `only_one_call_per_message_reaches_the_kernel` looks at from outside.
 /// A file of FTP has its commands, which are text; a call has nothing but its block.
 #[test]
 fn calls_of_a_file_service_allocate_nothing() {
@@ -96,6 +95,7 @@ fn calls_of_a_file_service_allocate_nothing() {
     assert_eq!(made, 0);
 }
 
+/// The run that `only_one_call_per_message_reaches_the_kernel` looks at from outside.
 #[test]
 fn ten_thousand_messages_are_ten_thousand_sends() {
     let run = local::run(Case::Send, local::terms(1250, Amount::Messages(10_000)));

@@ -59,9 +59,10 @@ impl Line {
     ) -> io::Result<()> {
         let mut rest = bytes;
         while !rest.is_empty() {
+            self.check()?;
             match self.talk.send(stream, rest) {
                 // It has slept for a while.
-                Err(cause) if cause.kind() == io::ErrorKind::WouldBlock => self.check()?,
+                Err(cause) if cause.kind() == io::ErrorKind::WouldBlock => {}
                 sent => {
                     let sent = sent?;
                     each(sent);
@@ -113,6 +114,8 @@ impl Line {
 
     fn receive_part(&mut self, stream: StreamId, space: &mut [u8]) -> io::Result<usize> {
         loop {
+            // Where something comes all the time, nobody pauses.
+            self.check()?;
             match self.talk.recv(stream, space) {
                 Err(cause) if cause.kind() == io::ErrorKind::WouldBlock => self.pause()?,
                 came => return came,

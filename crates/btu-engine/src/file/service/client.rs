@@ -57,6 +57,8 @@ pub(super) enum Word {
 pub(super) struct Worked {
     pub(super) phases: Phases,
     pub(super) took_ns: Vec<Nanos>,
+    /// When it was done, by its own look at the clock: whoever watches may hear of it late.
+    pub(super) done: Nanos,
     pub(super) failure: Option<String>,
 }
 
@@ -93,9 +95,10 @@ impl Client {
             worked.note(&moments, released);
             if let Err(cause) = outcome {
                 worked.failure = Some(cause.sentence());
-                return;
+                break;
             }
         }
+        worked.done = now();
     }
 
     /// All blocks of a stream are one errand.

@@ -12,6 +12,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use btu_core::file::sample::ClientSample;
+use btu_core::file::sample::Operation;
 use btu_core::file::sample::Phases;
 use btu_core::file::sample::Trial;
 use btu_core::sample::Flag;
@@ -57,6 +58,8 @@ struct Member<'a> {
     progress: Arc<AtomicU64>,
     thread: Option<JoinHandle<()>>,
     came: Came,
+    /// When it had done its errand, or could not.
+    done: Option<Nanos>,
     /// What had moved of it at the last look, and since when nothing has.
     seen: u64,
     still_since: Nanos,
@@ -129,10 +132,13 @@ impl<'a> Crew<'a> {
         self.gather(Came::ToASession);
     }
 
-    /// Releases all, and waits until each has done its errand, or will not.
-    pub(super) fn work(&mut self, released: Nanos) {
+    /// Releases all, and waits until each has done its errand, or will not. Returns when the last one had.
+    pub(super) fn work(&mut self, released: Nanos) -> Nanos {
         self.gates.begin.open(released);
         self.gather(Came::ToItsEnd);
+        let noticed = now();
+        let done = self.members.iter().map(|member| member.done.unwrap_or(noticed));
+        done.max().unwrap_or(noticed)
     }
 
     /// Lets all take leave.
@@ -170,7 +176,7 @@ impl<'a> Crew<'a> {
         for member in self.members.iter_mut().filter(|member| member.is_awaited(aim)) {
             if stops {
                 member.end(STOPPED.to_owned());
-            } else if member.is_still_for(self.terms.patience) {
+            } else if member.is_still(self.terms) {
                 member.end(self.terms.reproach(member.came));
             }
         }
@@ -212,6 +218,7 @@ impl<'a> Member<'a> {
             progress: Arc::default(),
             thread: None,
             came: Came::Nowhere,
+            done: None,
             seen: 0,
             still_since: Nanos::ZERO,
             ended: None,
@@ -230,6 +237,7 @@ impl<'a> Member<'a> {
                 let Phases { connect_ns, auth_ns, .. } = self.sample.phases;
                 self.sample.phases = Phases { connect_ns, auth_ns, ..worked.phases };
                 self.sample.took_ns = worked.took_ns;
+                self.done = Some(worked.done);
                 self.came = if worked.failure.is_some() { Came::Home } else { Came::ToItsEnd };
                 worked.failure.into_iter().for_each(|why| self.blame(why));
             }
@@ -271,13 +279,18 @@ impl<'a> Member<'a> {
         self.came != Came::Home && self.ended.is_some_and(|at| now().since(at) > GRACE)
     }
 
-    /// What a full send buffer took travels on without a call of the client: the server sees it come.
-    fn is_still_for(&mut self, patience: Nanos) -> bool {
-        let moved = self.progress.load(Relaxed).wrapping_add(self.server.moved().count());
+    /// True where nothing has moved for longer than anybody waits. What a full send buffer took travels on without a
+    /// call of the client: its server sees it come. A client that receives sees every byte itself.
+    fn is_still(&mut self, terms: &Terms<'_>) -> bool {
+        let own = self.progress.load(Relaxed);
+        let moved = match terms.errand.operation {
+            Operation::Get => own,
+            _ => own.wrapping_add(self.server.moved().count()),
+        };
         if moved != self.seen {
             (self.seen, self.still_since) = (moved, now());
         }
-        now().since(self.still_since) >= patience
+        now().since(self.still_since) >= terms.patience
     }
 
     fn told(&self) -> ClientSample {
@@ -307,3 +320,53 @@ const GLANCE: Duration = Duration::from_millis(20);
 
 /// How long a client takes at most to see that its sockets are closed, on a busy machine.
 const GRACE: Nanos = Nanos::from_secs(2);
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+
+    use btu_core::file::sample::Direction;
+
+    use super::*;
+    use crate::file::Account;
+    use crate::file::ftp::Ftp;
+
+    /// A server that is busy with others.
+    #[derive(Debug, Default)]
+    struct Busy(AtomicU64, Account);
+
+    impl Served for Busy {
+        fn address(&self) -> SocketAddr {
+            ([127, 0, 0, 1], 1).into()
+        }
+
+        fn account(&self) -> &Account {
+            &self.1
+        }
+
+        fn moved(&self) -> Bytes {
+            Bytes::new(1 + self.0.fetch_add(1, Relaxed))
+        }
+    }
+
+    #[test]
+    fn a_client_that_receives_nothing_is_still_however_busy_its_server_is() {
+        let sample = ClientSample {
+            client: 1,
+            direction: Direction::AToB,
+            bytes: Bytes::ZERO,
+            phases: Phases::default(),
+            took_ns: Vec::new(),
+            failure: None,
+        };
+        let (server, stop) = (Busy::default(), AtomicBool::new(false));
+        for (operation, is_still) in [(Operation::Get, true), (Operation::Put, false)] {
+            let errand = Errand { operation, size: Bytes::new(1), count: 1, files: Vec::new() };
+            let patience = Nanos::from_secs(1);
+            let terms = Terms { protocol: &Ftp, errand, patience, stop: &stop };
+            let mut member = Member::new(sample.clone(), &server);
+            // Still since the beginning of the clock, longer ago than anybody waits.
+            assert_eq!(member.is_still(&terms), is_still, "{operation:?}");
+        }
+    }
+}

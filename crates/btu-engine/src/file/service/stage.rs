@@ -7,7 +7,6 @@ use std::fs::File;
 use std::io;
 use std::io::Read;
 use std::io::Write;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::path::PathBuf;
@@ -90,14 +89,8 @@ impl Stage {
         remove_what_was_left(&self.above);
         let process = std::process::id();
         for number in 0..MOST_NAMES {
-            let path = self.above.join(format!("{PREFIX}{process}-{number}"));
-            match DirBuilder::new().mode(0o700).create(&path) {
-                Ok(()) => {
-                    let lock = lock(&path).map_err(EngineError::file("lock", &path))?;
-                    return Ok(self.made.insert(Made { path, _lock: lock }).path.clone());
-                }
-                Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(cause) => return Err(EngineError::file("make directory", path)(cause)),
+            if let Some(made) = Made::at(self.above.join(format!("{PREFIX}{process}-{number}")))? {
+                return Ok(self.made.insert(made).path.clone());
             }
         }
         let above = self.above.display();
@@ -127,12 +120,28 @@ impl Stage {
     }
 }
 
-impl Drop for Stage {
-    fn drop(&mut self) {
-        if let Some(made) = &self.made {
-            // What cannot be removed now has been removed by somebody else, or its disk is gone.
-            let _ = fs::remove_dir_all(&made.path);
+impl Made {
+    /// `None` where somebody else has the name, or takes the directory for one that was left: until it is locked it
+    /// looks like one.
+    fn at(path: PathBuf) -> Result<Option<Self>, EngineError> {
+        match DirBuilder::new().mode(0o700).create(&path) {
+            Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
+            outcome => outcome.map_err(EngineError::file("make directory", &path))?,
         }
+        match lock(&path) {
+            Ok(lock) => Ok(path.is_dir().then_some(Self { path, _lock: lock })),
+            Err(cause) if is_taken(&cause) => Ok(None),
+            Err(cause) => {
+                remove(&path);
+                Err(EngineError::file("lock", path)(cause))
+            }
+        }
+    }
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        remove(&self.path);
     }
 }
 
@@ -194,16 +203,40 @@ fn lack_of_proof(servers: &[ServerSample], all: Bytes) -> Option<String> {
     (!is_proof).then(|| format!("{read} of {all} came from the disk"))
 }
 
-/// Directories of this kind that nobody holds. One that cannot be removed is in nobody's way.
+/// Directories of this kind that nobody holds.
 fn remove_what_was_left(above: &Path) {
-    let entries = fs::read_dir(above).into_iter().flatten().flatten();
-    for entry in entries.filter(|entry| entry.file_name().as_bytes().starts_with(PREFIX.as_bytes()))
-    {
+    for entry in fs::read_dir(above).into_iter().flatten().flatten() {
         let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        if is_directory && lock(&entry.path()).is_ok() {
-            let _ = fs::remove_dir_all(entry.path());
+        let name = entry.file_name().into_string().unwrap_or_default();
+        if !is_directory || !name.strip_prefix(PREFIX).is_some_and(is_two_numbers) {
+            continue;
+        }
+        // Held until it is gone: nobody else begins to use it.
+        if let Ok(_held) = lock(&entry.path()) {
+            remove(&entry.path());
         }
     }
+}
+
+/// Removes a directory with the files that are made here. One that has anything else is not ours, and stays; so does
+/// what cannot be removed now, which is in nobody's way.
+fn remove(directory: &Path) {
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        if entry.file_name().to_str().is_some_and(is_two_numbers) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+    let _ = fs::remove_dir(directory);
+}
+
+/// `1024-0`, as files are named, and directories after their prefix.
+fn is_two_numbers(name: &str) -> bool {
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    name.split_once('-').is_some_and(|(one, other)| is_number(one) && is_number(other))
+}
+
+fn is_taken(cause: &io::Error) -> bool {
+    matches!(cause.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::NotFound)
 }
 
 /// An error where somebody else holds it.

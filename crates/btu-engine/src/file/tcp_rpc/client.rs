@@ -124,5 +124,10 @@ fn hear(stream: &TcpStream) -> io::Result<[u8; 4]> {
 
 /// Closes over the operation for `map_err`: no text is made where nothing fails.
 fn named(operation: &'static str) -> impl FnOnce(io::Error) -> EngineError {
-    move |cause| EngineError::peer(format!("tcp-rpc: {operation}"))(cause)
+    move |cause| {
+        // The end of a bounded wait, which the kernel calls a lack of resources.
+        let is_late = cause.kind() == io::ErrorKind::WouldBlock;
+        let cause = if is_late { io::ErrorKind::TimedOut.into() } else { cause };
+        EngineError::peer(format!("tcp-rpc: {operation}"))(cause)
+    }
 }

@@ -126,7 +126,7 @@ fn what_a_killed_program_left_is_removed_and_what_is_in_use_stays() {
     let in_use = left_in(&directory);
     let left = directory.path().join("btu-file-1-0");
     std::fs::create_dir(&left).unwrap();
-    std::fs::write(left.join("file"), "bits").unwrap();
+    std::fs::write(left.join("1024-0"), "bits").unwrap();
     let mut second = service();
     second.keep_files_in(directory.path().to_owned());
     assert_whole(&second.trial(&wanted).clients[0], &wanted);
@@ -134,4 +134,23 @@ fn what_a_killed_program_left_is_removed_and_what_is_in_use_stays() {
     assert_whole(&first.trial(&wanted).clients[0], &wanted);
     drop((first, second));
     assert_eq!(left_in(&directory).len(), 0);
+}
+
+/// A result may lie where files are kept, under a name that begins like ours.
+#[test]
+fn what_somebody_else_keeps_beside_the_files_stays() {
+    let (directory, _) = directory();
+    let others = ["btu-file-mine/plan.toml", "btu-file-1-0/letter", "btu-file-2/1024-0"];
+    for other in others.map(|other| directory.path().join(other)) {
+        std::fs::create_dir(other.parent().unwrap()).unwrap();
+        std::fs::write(other, "bits").unwrap();
+    }
+    let wanted = Trial { held: Held::Warm, ..trial("ftp", Operation::Get) };
+    let mut service = service();
+    service.keep_files_in(directory.path().to_owned());
+    assert_whole(&service.trial(&wanted).clients[0], &wanted);
+    drop(service);
+    let stays = |other: &&str| directory.path().join(other).exists();
+    assert!(others.iter().all(stays), "{:?}", left_in(&directory));
+    assert_eq!(left_in(&directory).len(), others.len());
 }

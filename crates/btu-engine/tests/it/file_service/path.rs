@@ -1,6 +1,7 @@
 //! A path with an MTU of its own: two hosts in namespaces.
 
 use std::sync::Arc;
+use std::sync::Mutex;
 
 use btu_core::file::sample::Direction;
 use btu_core::file::sample::Operation;
@@ -15,6 +16,7 @@ use btu_sys::netlink::Netlink;
 
 use super::assert_whole;
 use super::built;
+use super::service;
 use super::trial;
 use crate::isolated::isolated;
 use crate::veth;
@@ -36,6 +38,22 @@ impl PathSettings for Link {
             netlink.set_mtu(link, mtu)?;
         }
         Ok(())
+    }
+}
+
+/// A link one end of which refuses large packets: what it was told.
+#[derive(Clone, Debug, Default)]
+struct HalfFixed(Arc<Mutex<Vec<Option<Bytes>>>>);
+
+impl PathSettings for HalfFixed {
+    fn set_offload(&self, _: bool) -> Result<(), EngineError> {
+        unreachable!("a file service leaves offload as it is")
+    }
+
+    fn set_mtu(&self, mtu: Option<Bytes>) -> Result<(), EngineError> {
+        self.0.lock().unwrap().push(mtu);
+        let refused = || EngineError::Refused("the far end has no such MTU".to_owned());
+        mtu.map_or(Ok(()), |_| Err(refused()))
     }
 }
 
@@ -67,4 +85,19 @@ fn a_trial_has_the_mtu_that_it_asks_for_and_leaves_the_path_as_it_was() {
         drop(service);
         assert_eq!(mtu(&hosts[1]), 1500);
     });
+}
+
+#[test]
+fn an_mtu_that_is_refused_fails_its_trial_and_stays_at_neither_end() {
+    let link = HalfFixed::default();
+    let mut service = service();
+    service.path = Some(Box::new(link.clone()));
+    let large = Some(Bytes::new(9000));
+    for _ in 0..2 {
+        let seen = service.trial(&Trial { mtu_bytes: large, ..trial("tcp-rpc", Operation::Call) });
+        assert_eq!(seen.clients[0].failure.as_deref(), Some("the far end has no such MTU"));
+        assert_eq!(std::mem::take(&mut *link.0.lock().unwrap()), [large, None]);
+    }
+    let usual = trial("tcp-rpc", Operation::Call);
+    assert_whole(&service.trial(&usual).clients[0], &usual);
 }
