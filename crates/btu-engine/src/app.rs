@@ -55,6 +55,8 @@ pub fn launch(
 ) -> Result<Launched, EngineError> {
     let layer = layer_of(job)?;
     check(kernel, layer, seats)?;
+    // Channels between all ranks are descriptors by the square of them: 33 ranks have more than the usual 1024.
+    btu_sys::limit::raise_descriptors()?;
     let berths = Berths::of(seats)?;
     let over = Arc::<AtomicBool>::default();
     let terms = Terms {
@@ -81,8 +83,8 @@ fn layer_of(job: &Job) -> Result<&'static dyn MessageLayer, EngineError> {
     if layer.waits().contains(&job.wait) {
         return Ok(layer);
     }
-    let wait = format!("{:?}", job.wait).to_lowercase();
-    Err(EngineError::Refused(format!("a rank over {} cannot wait by \"{wait}\"", layer.name())))
+    let (name, wait) = (layer.name(), job.wait);
+    Err(EngineError::Refused(format!("a rank over {name} cannot wait by \"{wait}\"")))
 }
 
 fn check(kernel: &dyn Kernel, layer: &dyn MessageLayer, seats: &[Seat]) -> Result<(), EngineError> {
