@@ -9,7 +9,6 @@ mod frames;
 mod launches;
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::Duration;
@@ -274,14 +273,9 @@ fn waits_alone(
     layer: &dyn MessageLayer,
     terms: &Terms,
     wait: impl Fn(&mut dyn Endpoint) -> LayerError,
-) {
+) -> LayerError {
     let mut ends = layer.join(&seats(2), terms).unwrap();
-    let error = wait(&mut *ends[0]);
-    let told = match &error {
-        LayerError::Silent { peer, patience } => *peer == 1 && *patience == terms.patience,
-        other => *other == LayerError::Stopped,
-    };
-    assert!(told, "{}: {error}", layer.name());
+    wait(&mut *ends[0])
 }
 
 fn receives(end: &mut dyn Endpoint) -> LayerError {
@@ -296,10 +290,12 @@ fn sends(end: &mut dyn Endpoint) -> LayerError {
 #[test]
 fn patience_ends_a_call_whose_peer_is_silent() {
     everywhere(|layer, terms| {
-        let terms = Terms { patience: Nanos::from_millis(60), ..terms };
+        let patience = Nanos::from_millis(60);
+        let terms = Terms { patience, ..terms };
         for wait in [receives, sends] {
             let start = Instant::now();
-            waits_alone(layer, &terms, wait);
+            let error = waits_alone(layer, &terms, wait);
+            assert_eq!(error, LayerError::Silent { peer: 1, patience }, "{}", layer.name());
             assert!(start.elapsed() >= Duration::from_millis(60), "{}", layer.name());
         }
     });
@@ -313,15 +309,11 @@ fn a_stop_ends_a_call_that_waits() {
             thread::scope(|scope| {
                 let waiting = scope.spawn(|| waits_alone(layer, &terms, wait));
                 thread::sleep(Duration::from_millis(5));
-                stop(&terms.stop);
-                waiting.join().unwrap();
+                terms.stop.store(true, Relaxed);
+                assert_eq!(waiting.join().unwrap(), LayerError::Stopped, "{}", layer.name());
             });
         }
     });
-}
-
-fn stop(stop: &AtomicBool) {
-    stop.store(true, Relaxed);
 }
 
 /// After the first messages the memory of those that are kept is used again.
