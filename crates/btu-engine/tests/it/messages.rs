@@ -226,7 +226,7 @@ fn more_than_may_be_kept_is_an_error_and_no_growth() {
             0 => (0..10).try_for_each(|_| end.send(1, 4, &vec![1; 30_000])),
             _ => end.receive(0, 5, &mut []).map(drop),
         });
-        let error = LayerError::Flooded { rank: 1, kept_bytes: 120_000, limit_bytes: 100_000 };
+        let error = LayerError::Flooded { rank: 1, kept_bytes: 4 * 30_016, limit_bytes: 100_000 };
         assert_eq!(outcomes[1], Err(error), "{}", layer.name());
     });
 }
