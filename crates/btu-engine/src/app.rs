@@ -3,6 +3,7 @@
 mod cpus;
 mod crew;
 mod doubts;
+mod left;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -23,6 +24,7 @@ use crate::message::Terms;
 use crate::probe::observe;
 use cpus::Berths;
 use crew::Crew;
+use left::LEFT;
 
 pub use doubts::LEFT_BEHIND;
 
@@ -42,10 +44,12 @@ pub struct Launched {
 /// Runs a kernel with a rank in each seat; what becomes of a rank is part of the result.
 ///
 /// It returns within two seconds after `cap`, and after `stop` was set, whatever the ranks do. Where there are no fewer
-/// CPUs than ranks, each rank has one of its own.
+/// CPUs than ranks, each rank has one of its own: ranks that an earlier launch left behind are waited for first, as long
+/// as `cap` at most.
 ///
 /// # Errors
-/// There is no such layer, it cannot join these seats, or a thread cannot be started.
+/// There is no such layer, it cannot join these seats, a thread cannot be started, or a rank that was left behind still
+/// computes.
 pub fn launch(
     kernel: &'static dyn Kernel,
     job: &Job,
@@ -55,6 +59,9 @@ pub fn launch(
 ) -> Result<Launched, EngineError> {
     let layer = layer_of(job)?;
     check(kernel, layer, seats)?;
+    // Channels between all ranks are descriptors by the square of them: 33 ranks have more than the usual 1024.
+    btu_sys::limit::raise_descriptors()?;
+    LEFT.wait(cap, stop)?;
     let berths = Berths::of(seats)?;
     let over = Arc::<AtomicBool>::default();
     let terms = Terms {
@@ -81,8 +88,8 @@ fn layer_of(job: &Job) -> Result<&'static dyn MessageLayer, EngineError> {
     if layer.waits().contains(&job.wait) {
         return Ok(layer);
     }
-    let wait = format!("{:?}", job.wait).to_lowercase();
-    Err(EngineError::Refused(format!("a rank over {} cannot wait by \"{wait}\"", layer.name())))
+    let (name, wait) = (layer.name(), job.wait);
+    Err(EngineError::Refused(format!("a rank over {name} cannot wait by \"{wait}\"")))
 }
 
 fn check(kernel: &dyn Kernel, layer: &dyn MessageLayer, seats: &[Seat]) -> Result<(), EngineError> {

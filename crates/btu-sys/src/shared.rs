@@ -134,6 +134,16 @@ impl Duct {
         ring.used() < self.region.capacity() || ring.over.0.load(Acquire) != 0
     }
 
+    /// True where the incoming ring was full before the read that gave `count` bytes: only then can the other end wait
+    /// for room. To be asked just after that read.
+    #[inline]
+    pub fn was_full_before(&self, count: usize) -> bool {
+        // The bell of the read is a fence: either the other end, after it announced its sleep, sees the room, or what
+        // it wrote before that is seen here.
+        let ring = self.region.positions(1 - self.out);
+        ring.used() + count >= self.region.capacity()
+    }
+
     /// What ends both ends.
     pub fn end(&self) -> DuctEnd {
         DuctEnd(Arc::clone(&self.region))
@@ -319,8 +329,10 @@ mod tests {
         assert!(!near.can_write() && far.can_read());
         assert_eq!(near.write(&[1; 5000]).unwrap(), 0);
         assert_eq!(far.read(&mut [0; 100]).unwrap(), 100);
-        assert!(near.can_write() && !near.can_read());
-        assert_eq!(near.write(&[1; 5000]).unwrap(), 100);
+        assert!(near.can_write() && !near.can_read() && far.was_full_before(100));
+        assert_eq!(far.read(&mut [0; 1]).unwrap(), 1);
+        assert!(!far.was_full_before(1));
+        assert_eq!(near.write(&[1; 5000]).unwrap(), 101);
         assert_eq!(near.read(&mut [0; 100]).unwrap(), 0);
         near.end().abort();
         assert!(near.can_write() && near.can_read());

@@ -30,6 +30,8 @@ pub struct Ranks<'e> {
     endpoint: &'e mut dyn Endpoint,
     /// Messages of this rank to itself that were not received yet.
     own: VecDeque<(u32, Vec<u8>)>,
+    /// The memory of those that were, for the next: a timed part takes none from the system again and again.
+    spare: Vec<Vec<u8>>,
     tally: Tally,
     split: Split,
     started: Option<Nanos>,
@@ -48,8 +50,9 @@ pub struct Timed {
 impl<'e> Ranks<'e> {
     /// The ranks behind an endpoint.
     pub fn new(endpoint: &'e mut dyn Endpoint) -> Self {
-        let (own, tally, split) = (VecDeque::new(), Tally::default(), Split::default());
-        Self { endpoint, own, tally, split, started: None, timed: None }
+        let (own, spare) = (VecDeque::new(), Vec::new());
+        let (tally, split) = (Tally::default(), Split::default());
+        Self { endpoint, own, spare, tally, split, started: None, timed: None }
     }
 
     /// This rank, from 0.
@@ -132,7 +135,9 @@ impl<'e> Ranks<'e> {
     fn pass(&mut self, to: usize, tag: u32, payload: &[u8]) -> Result<(), LayerError> {
         let from = self.endpoint.now();
         if to == self.rank() {
-            self.own.push_back((tag, payload.to_vec()));
+            let mut message = self.spare.pop().unwrap_or_default();
+            message.extend_from_slice(payload);
+            self.own.push_back((tag, message));
         } else {
             self.endpoint.send(to, tag, payload)?;
         }
@@ -157,7 +162,7 @@ impl<'e> Ranks<'e> {
         let me = self.rank();
         let place = self.own.iter().position(|(of, _)| *of == tag);
         let message = place.and_then(|place| self.own.remove(place));
-        let Some((_, message)) = message else {
+        let Some((_, mut message)) = message else {
             return Err(LayerError::Unsent { rank: me, tag });
         };
         if message.len() != space.len() {
@@ -165,6 +170,8 @@ impl<'e> Ranks<'e> {
             return Err(LayerError::Length { from: me, tag, got_bytes: got, wanted_bytes: wanted });
         }
         space.copy_from_slice(&message);
+        message.clear();
+        self.spare.push(message);
         Ok(())
     }
 }

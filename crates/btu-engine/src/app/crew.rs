@@ -24,6 +24,7 @@ use btu_sys::cpu::CpuSet;
 use btu_sys::cpu::ThreadUse;
 
 use super::cpus::Berths;
+use super::left::LEFT;
 use crate::error::EngineError;
 use crate::message::Seat;
 use crate::place::Place;
@@ -53,7 +54,7 @@ pub(super) struct Ended {
 /// How a rank came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum How {
-    /// It computes on: its thread is left to itself.
+    /// It computes on: its thread is left to itself, and the next launch waits for it.
     LeftBehind,
     /// By itself, with an outcome or a reason.
     Returned,
@@ -131,7 +132,9 @@ impl Crew {
         let lived_ns = now().since(self.begun);
         let account = |(rank, (ended, thread)): (u32, (Option<Ended>, JoinHandle<()>))| {
             let Some(mut ended) = ended else {
-                return left_behind(rank, lived_ns, &thread, why);
+                let left = left_behind(rank, lived_ns, &thread, why);
+                LEFT.add(thread);
+                return left;
             };
             // It has reported: what is left of it ends at once, and its panics were caught.
             let _ = thread.join();

@@ -9,7 +9,7 @@ use super::cpus::Berths;
 use super::crew::Ended;
 use super::crew::How;
 
-/// A rank did not end when it was told to: its thread keeps a CPU busy until the process ends.
+/// A rank did not end when it was told to: its thread keeps a CPU busy until its next message call or its end.
 pub const LEFT_BEHIND: &str = "rank-left-behind";
 
 pub(super) fn of(ended: &[Ended], berths: &Berths) -> Vec<Flag> {
@@ -45,7 +45,7 @@ fn left_behind(ended: &[Ended]) -> Option<Flag> {
     let left = ended.iter().filter(|one| one.how == How::LeftBehind);
     let left: Vec<String> = left.map(|one| one.sample.rank.to_string()).collect();
     let detail =
-        format!("still computing: {}; what is measured after it shares a CPU", left.join(", "));
+        format!("still computing: {}; the next launch waits for their end", left.join(", "));
     (!left.is_empty()).then(|| Flag::new(LEFT_BEHIND, detail))
 }
 

@@ -127,9 +127,10 @@ impl Keep {
         Self { rank, kept_bytes: 0, limit_bytes, spare: Vec::new() }
     }
 
-    /// Memory for a message, that of an earlier one where there is some.
+    /// Memory for a message, that of an earlier one where there is some. Its head counts, too: else there would be room
+    /// for any number of empty messages.
     fn take(&mut self, length: usize) -> Result<Vec<u8>, LayerError> {
-        let kept_bytes = self.kept_bytes + wide(length);
+        let kept_bytes = self.kept_bytes + wide(Head::BYTES) + wide(length);
         if kept_bytes > self.limit_bytes {
             let (rank, limit_bytes) = (self.rank, self.limit_bytes);
             return Err(LayerError::Flooded { rank, kept_bytes, limit_bytes });
@@ -141,7 +142,7 @@ impl Keep {
     }
 
     fn give_back(&mut self, memory: Vec<u8>) {
-        self.kept_bytes = self.kept_bytes.saturating_sub(wide(memory.len()));
+        self.kept_bytes = self.kept_bytes.saturating_sub(wide(Head::BYTES) + wide(memory.len()));
         if memory.capacity() <= SPARE_BYTES && self.spare.len() < SPARES {
             self.spare.push(memory);
         }
@@ -396,7 +397,7 @@ mod tests {
         while from.open.as_ref().is_none_or(|open| open.got == 0) {
             from.take_in(&mut read, None, &mut keep).unwrap();
         }
-        assert_eq!(keep.kept_bytes, 50);
+        assert_eq!(keep.kept_bytes, 16 + 50);
         assert_eq!(receive(&mut from, &mut read, (1, 50), &mut keep), [9; 50]);
         assert_eq!(keep.kept_bytes, 0);
     }
@@ -416,10 +417,19 @@ mod tests {
     }
 
     #[test]
+    fn empty_messages_are_kept_up_to_a_bound_too() {
+        let mut read = piecewise(frame(1, &[]).repeat(100), 64);
+        let (mut from, mut keep) = (Incoming::new(4, 64), Keep::new(2, 1000));
+        let mut looks = (0..100).map(|_| from.take_in(&mut read, None, &mut keep));
+        let flooded = LayerError::Flooded { rank: 2, kept_bytes: 1008, limit_bytes: 1000 };
+        assert_eq!(looks.find_map(Result::err), Some(flooded));
+    }
+
+    #[test]
     fn a_length_that_nobody_can_keep_takes_no_memory() {
         let mut read = piecewise(Head::new(u32::MAX, 1, SENT_AT).encode().to_vec(), 16);
         let (mut from, mut keep) = (Incoming::new(4, 64), Keep::new(2, 1000));
-        let (kept_bytes, limit_bytes) = (u64::from(u32::MAX), 1000);
+        let (kept_bytes, limit_bytes) = (16 + u64::from(u32::MAX), 1000);
         let flooded = LayerError::Flooded { rank: 2, kept_bytes, limit_bytes };
         assert_eq!(from.take_in(&mut read, None, &mut keep), Err(flooded));
     }

@@ -25,7 +25,7 @@ pub(super) struct Shm;
 /// The rings of one rank.
 ///
 /// Each rank has one bell, since it sleeps for data of anyone: whoever wrote to one of its rings, or made room in one that
-/// it fills, rings it. To ring costs a fence and a load where the other rank is awake.
+/// was full, rings it. To ring costs a fence and a load where the other rank is awake.
 #[derive(Debug)]
 struct ShmWires {
     rank: usize,
@@ -79,23 +79,13 @@ impl ShmWires {
         !has_room && !self.ducts.iter().flatten().any(Duct::can_read)
     }
 
-    /// Looks some times before it sleeps: a message that is about to come costs no system call.
+    /// Looks some times before it sleeps: a message that is about to come costs no system call. With more ranks each look
+    /// takes longer, and there are fewer.
     fn is_idle_for_a_while(&self, room_of: Option<usize>) -> bool {
-        (0..LOOKS).all(|_| {
+        (0..LOOKS.div_ceil(self.ducts.len())).all(|_| {
             std::hint::spin_loop();
             self.is_idle(room_of)
         })
-    }
-
-    /// Zero bytes moved are no news; others are to the rank at the other end.
-    fn told(&self, peer: usize, moved: io::Result<usize>) -> io::Result<usize> {
-        match moved? {
-            0 => Err(io::ErrorKind::WouldBlock.into()),
-            count => {
-                self.bells[peer].ring();
-                Ok(count)
-            }
-        }
     }
 }
 
@@ -112,13 +102,20 @@ impl Wires for ShmWires {
         {
             *count += duct.write(payload).unwrap_or(0);
         }
-        self.told(to, moved)
+        let count = some(moved)?;
+        self.bells[to].ring();
+        Ok(count)
     }
 
     #[inline]
     fn read(&mut self, from: usize, space: &mut [u8]) -> io::Result<usize> {
-        let moved = self.duct(from)?.read(space);
-        self.told(from, moved)
+        let duct = self.duct(from)?;
+        let count = some(duct.read(space))?;
+        // A rank that waits for a message, and not for room, would be woken for nothing.
+        if duct.was_full_before(count) {
+            self.bells[from].ring();
+        }
+        Ok(count)
     }
 
     fn sleep(&mut self, room_of: Option<usize>, longest: Nanos) -> io::Result<()> {
@@ -149,6 +146,14 @@ impl Drop for ShmWires {
     }
 }
 
+/// Zero bytes moved say that there was nothing to move.
+fn some(moved: io::Result<usize>) -> io::Result<usize> {
+    match moved? {
+        0 => Err(io::ErrorKind::WouldBlock.into()),
+        count => Ok(count),
+    }
+}
+
 /// 256 KiB where few ranks are joined, less where their rings together would be more than 64 MiB.
 fn ring_bytes(ranks: usize) -> usize {
     let rings = ranks.saturating_mul(ranks).max(1);
@@ -160,5 +165,5 @@ const ALL_RINGS: usize = 64 << 20;
 const LEAST_RING: usize = 16 << 10;
 /// Large enough for a message of a few pages, small enough to stay in a second-level cache.
 const LARGEST_RING: usize = 256 << 10;
-/// About two microseconds.
-const LOOKS: u32 = 100;
+/// Looks at a ring: about two microseconds.
+const LOOKS: usize = 200;

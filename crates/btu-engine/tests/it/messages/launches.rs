@@ -1,5 +1,6 @@
 //! Launches: what becomes of each rank, and when.
 
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use std::time::Instant;
 
@@ -187,19 +188,22 @@ fn an_interruption_ends_a_launch() {
     assert!(failures.clone().all(|told| told == Some("it was interrupted")), "{launched:?}");
 }
 
-/// It computes, as far as anybody can see: it sleeps, so that no other test is slowed down.
+/// It computes, as far as anybody can see: it sleeps, so that no other test is slowed down, and ends once it was seen.
 static COMPUTES_ON: Scripted = Scripted(|ranks| {
-    if ranks.rank() == 1 {
-        thread::sleep(Duration::from_secs(30));
+    while ranks.rank() == 1 && !WAS_LEFT.load(Relaxed) {
+        thread::sleep(Duration::from_millis(1));
     }
     Ok(Outcome::default())
 });
+
+static WAS_LEFT: AtomicBool = AtomicBool::new(false);
 
 #[test]
 fn a_rank_that_computes_on_is_left_behind_and_told() {
     let job = job("unix", 2, Wait::Block);
     let cap = Nanos::from_millis(50);
     let launched = launch(&COMPUTES_ON, &job, &seats(2), cap, &Arc::default()).unwrap();
+    WAS_LEFT.store(true, Relaxed);
     assert_eq!(launched.ranks[0].failure, None);
     let failure = launched.ranks[1].failure.as_deref().unwrap();
     let told = "its time was up: 0.05 s; 1.5 s later it still computed, and was left behind";
