@@ -54,9 +54,7 @@ pub(super) fn start(
     disclosure.note.clone_from(&args.note);
     let hosts = Hosts::of(planned.plan.path)?;
     disclosure.placement = facts::placed(hosts.facts.clone());
-    if args.resume.is_none() {
-        try_layers(&mut planned, &hosts, interrupt)?;
-    }
+    try_layers(&mut planned, &hosts, interrupt)?;
     if let Some(told) = planning::told(&planned.left_out).filter(|_| !is_quiet) {
         output::message(&told);
     }
