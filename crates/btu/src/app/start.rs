@@ -114,8 +114,9 @@ fn try_layer(
 const TRIAL: Nanos = Nanos::from_secs(5);
 
 fn not_there(layer: &str, cause: &EngineError) -> Failure {
-    Failure::environment(anyhow!("{layer}: {}", cause.sentence()))
-        .hint("--layers all leaves out what this machine does not have; btu doctor tells more")
+    Failure::environment(anyhow!("{layer}: {}", cause.sentence())).hint(
+        "btu doctor tells more; --layers all, of a new measurement, leaves out what is not there",
+    )
 }
 
 /// `btu-results/20261121T203303Z-app-S`
