@@ -45,11 +45,11 @@ pub trait MathLibrary: Debug + Sync {
 
 /// Functions that are ready to be called.
 pub trait Functions: Debug {
-    /// Goes through the arguments so many times, and adds up what the function gives.
+    /// Goes through the arguments so many times, and adds up the bits of what the function gives, modulo 2^64.
     ///
     /// The one virtual call is this: the loop behind it is compiled for the library and the function, and has nothing else
     /// in it. Nothing may be kept from one argument to the next.
-    fn sum(&self, function: Function, arguments: &[f64], passes: u32) -> f64;
+    fn sum(&self, function: Function, arguments: &[f64], passes: u32) -> u64;
 }
 
 /// The library of this name.

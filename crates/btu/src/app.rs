@@ -44,7 +44,8 @@ const AFTER: &str = "\
 Examples:
   btu app run                 every kernel over every layer, class S
   btu app run --json          the same, as exactly one JSON document
-  btu app run --dry-run       what it would launch";
+  btu app run --dry-run       what it would launch
+  btu app math                what floor, log, exp and others cost in each library";
 
 /// Runs the verb.
 pub(crate) fn app(args: &AppArgs) -> Result<Exit, Failure> {
@@ -56,7 +57,6 @@ pub(crate) fn app(args: &AppArgs) -> Result<Exit, Failure> {
 
 fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let planned = args.planned()?;
-    room::for_plan(&planned.plan)?;
     if args.dry_run {
         return dry_run(&planned.plan, args.json);
     }
@@ -65,6 +65,7 @@ fn run(args: &RunArgs) -> Result<Exit, Failure> {
     {
         return finish::shown_again(args, &journal);
     }
+    room::for_plan(&planned.plan)?;
     let interrupt = Interrupt::listen().map_err(Failure::environment)?;
     let mut started = start::start(args, planned, &interrupt)?;
     let ending = measure::measure(&mut started, &interrupt)?;

@@ -81,6 +81,8 @@ fn by_formula(kernel: &str, class: ProblemClass, ranks: u64) -> Option<Expected>
         "is" => Some(is(class, ranks)),
         "ft" if ranks > 1 => Some(ft(class, ranks)),
         "cg" if ranks > 1 && ranks.is_power_of_two() => Some(cg(ranks)),
+        "lu" if ranks == 2 => Some(lu_on_two(class)),
+        "mg" if matches!(ranks, 2 | 4 | 8) => Some(mg(class, ranks)),
         "sp" => multipartition(ranks, class.of([100, 400, 400])),
         "bt" => multipartition(ranks, class.of([60, 200, 200])),
         _ => None,
@@ -134,6 +136,43 @@ fn ft(class: ProblemClass, ranks: u64) -> Expected {
 fn cg(ranks: u64) -> Expected {
     let columns_log = u64::from(ranks.ilog2().div_ceil(2));
     Expected { messages: ranks * 16 * (79 * columns_log + 26), ..Expected::default() }
+}
+
+/// Two ranks share a side of n by n points. Over it go, both ways, two layers of five numbers, for each of it iterations
+/// and four times more; in each iteration and the warm-up's, both ways, the inner points of a row of every inner plane;
+/// and once, to one of them, two rows and the row of two planes with both its ends, for the integral.
+fn lu_on_two(class: ProblemClass) -> Expected {
+    let (iterations, n): (u64, u64) = class.of([(50, 12), (300, 33), (250, 64)]);
+    let (faces, rows) = (2 * (iterations + 4), 2 * (iterations + 1) * (n - 2));
+    let integral = 2 * n + 2 * (n + 2);
+    let numbers = faces * 2 * 5 * n * n + rows * 5 * (n - 2) + integral;
+    Expected {
+        messages: faces + rows + 3,
+        bytes: Some(Bytes::new(8 * numbers)),
+        own: Some(NONE),
+        ..Expected::default()
+    }
+}
+
+/// Each rank passes both borders of its part of every grid along x, along y with the borders that came, and along z with
+/// all: in five cycles three times, on the coarsest grid twice, on the finest four times more. The axes are halved, z
+/// first; along one that is not, ranks send to themselves.
+fn mg(class: ProblemClass, ranks: u64) -> Expected {
+    let finest: u32 = class.of([5, 7, 8]);
+    let parts = [1 + u64::from(ranks >= 8), 1 + u64::from(ranks >= 4), 2];
+    let (mut all, mut own) = (NONE, NONE);
+    for level in 1..=finest {
+        let times = if level == 1 { 10 } else { 15 + 4 * u64::from(level == finest) };
+        let [x, y, z] = parts.map(|parts| (1 << level) / parts);
+        let borders = [y * z, (x + 2) * z, (x + 2) * (y + 2)];
+        for (parts, points) in parts.into_iter().zip(borders) {
+            let messages = 2 * ranks * times;
+            let passed = count(messages, messages * 8 * points);
+            all.join(passed);
+            own.join(if parts == 1 { passed } else { NONE });
+        }
+    }
+    Expected { messages: all.count, bytes: Some(all.bytes), own: Some(own), ..Expected::default() }
 }
 
 /// q^2 ranks: p (6 q (it + 1) + 6) messages, and two sums of five norms.
@@ -245,13 +284,18 @@ mod tests {
 
     #[test]
     fn formulas_of_messages_give_what_was_counted() {
-        for row in ROWS.iter().filter(|row| row.kernel != "mg" && row.kernel != "lu") {
+        for row in ROWS.iter().filter(|row| row.kernel != "lu" || row.ranks == 2) {
+            let (name, counted) = (format!("{} {}", row.kernel, row.class), row.expected());
             let formula = by_formula(row.kernel, row.class, row.ranks.into()).unwrap();
-            assert_eq!(formula.messages, row.messages.count, "{} {}", row.kernel, row.class);
+            assert_eq!(formula.messages, counted.messages, "{name}");
+            // Where a formula has no bytes, or nobody counted what ranks send to themselves, there is nothing to compare.
+            assert_eq!(formula.bytes.or(counted.bytes), counted.bytes, "{name}");
+            assert_eq!(counted.own.and(formula.own), formula.own.and(counted.own), "{name}");
         }
         let at = |kernel, ranks| expected(kernel, S, ranks).map(|expected| expected.messages);
         assert_eq!((at("cg", 8), at("sp", 9), at("sp", 8)), (Some(23_552), Some(16_416), None));
-        assert_eq!((at("mg", 2), at("lu", 2), at("ft", 1), at("xy", 4)), (None, None, None, None));
+        assert_eq!((at("mg", 2), at("lu", 2)), (Some(888), Some(1_131)));
+        assert_eq!([at("mg", 16), at("lu", 8), at("ft", 1), at("xy", 4)], [None; 4]);
     }
 
     #[test]
@@ -259,7 +303,7 @@ mod tests {
         let mut found = Tally { messages: count(6_720, 18_664_448), ..Tally::default() };
         found.own = count(832, 4_659_200);
         assert_eq!(Agreement::of("cg", S, 4, &found), Agreement::Equal);
-        assert_eq!(Agreement::of("mg", S, 2, &found), Agreement::NoReference);
+        assert_eq!(Agreement::of("mg", S, 16, &found), Agreement::NoReference);
         found.messages.bytes = Bytes::new(7);
         found.collectives.insert(Collective::AllReduce, count(1, 8));
         let told = [

@@ -113,8 +113,12 @@ impl Plan {
             return Some("programs, layers: write one of each at the least".to_owned());
         }
         let beyond = |program: &&Program| !(1..=MOST_RANKS).contains(&program.ranks);
-        let beyond = self.programs.iter().find(beyond);
-        beyond.map(|one| format!("programs.ranks: {}: write 1 to {MOST_RANKS}", one.ranks))
+        if let Some(one) = self.programs.iter().find(beyond) {
+            return Some(format!("programs.ranks: {}: write 1 to {MOST_RANKS}", one.ranks));
+        }
+        let layer = first_again(&self.layers).map(|layer| format!("layers: {layer}"));
+        let twice = layer.or_else(|| Some(format!("programs: {}", first_again(&self.programs)?)));
+        twice.map(|what| format!("{what} is there twice: write each once"))
     }
 
     /// True for the text of a plan of this verb, whole or damaged.
@@ -149,6 +153,11 @@ impl Plan {
         shuffle(&mut jobs, &mut generator(self.seed, round));
         (1..).zip(jobs).map(|(position, job)| Slot { round, position, job }).collect()
     }
+}
+
+/// The first that is equal to one before it: launches of equal jobs could not be told apart.
+fn first_again<T: PartialEq>(all: &[T]) -> Option<&T> {
+    all.iter().enumerate().find(|(place, one)| all[..*place].contains(one)).map(|(_, one)| one)
 }
 
 /// The random stream of one round.

@@ -29,7 +29,7 @@ impl Called {
 }
 
 impl Functions for Called {
-    fn sum(&self, function: Function, arguments: &[f64], passes: u32) -> f64 {
+    fn sum(&self, function: Function, arguments: &[f64], passes: u32) -> u64 {
         match self.unary(function) {
             Some(pointer) => sum(arguments, passes, |x| black_box(pointer)(x)),
             None => sum_of_powers(arguments, passes, |x, y| black_box(self.0.pow)(x, y)),

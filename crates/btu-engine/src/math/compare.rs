@@ -106,9 +106,10 @@ impl Loop<'_> {
         Timing::of(self.task.function, self.elapsed.clone(), calls)
     }
 
-    /// What is judged is what was timed: the sum over one argument.
+    /// What is judged is what was timed: the sum over one argument, whose bits are those of the result.
     fn figures(&self, passes: u32) -> Option<FunctionFigures> {
-        let value = |argument| self.functions.sum(self.task.function, &[argument], 1);
+        let sum = |argument| self.functions.sum(self.task.function, &[argument], 1);
+        let value = |argument| f64::from_bits(sum(argument));
         let error = LargestError::over(&self.task.exact, value)?;
         Some(FunctionFigures { timing: self.timing(passes)?, error })
     }

@@ -32,7 +32,7 @@ impl MathLibrary for Libm {
 }
 
 impl Functions for Libm {
-    fn sum(&self, function: Function, arguments: &[f64], passes: u32) -> f64 {
+    fn sum(&self, function: Function, arguments: &[f64], passes: u32) -> u64 {
         match function {
             Function::Floor => sum(arguments, passes, ::libm::floor),
             Function::Ceil => sum(arguments, passes, ::libm::ceil),

@@ -37,7 +37,7 @@ impl MathLibrary for Native {
 struct Compiled(Sse41);
 
 impl Functions for Compiled {
-    fn sum(&self, function: Function, arguments: &[f64], passes: u32) -> f64 {
+    fn sum(&self, function: Function, arguments: &[f64], passes: u32) -> u64 {
         self.0.run(|| rust::sum_of(function, arguments, passes))
     }
 }

@@ -33,7 +33,7 @@ impl MathLibrary for Rust {
 }
 
 impl Functions for Rust {
-    fn sum(&self, function: Function, arguments: &[f64], passes: u32) -> f64 {
+    fn sum(&self, function: Function, arguments: &[f64], passes: u32) -> u64 {
         sum_of(function, arguments, passes)
     }
 }
@@ -44,7 +44,7 @@ impl Functions for Rust {
     reason = "a caller with more instructions has nothing of them in a call"
 )]
 #[inline(always)]
-pub(super) fn sum_of(function: Function, arguments: &[f64], passes: u32) -> f64 {
+pub(super) fn sum_of(function: Function, arguments: &[f64], passes: u32) -> u64 {
     match function {
         Function::Floor => sum(arguments, passes, f64::floor),
         Function::Ceil => sum(arguments, passes, f64::ceil),

@@ -119,8 +119,9 @@ fn layers(seen: &Seen<'_>) -> String {
         return format!("Over {} alone: there is no layer to compare it with.", fastest.layer);
     }
     let costs: Vec<String> = others.iter().filter_map(said).collect();
+    let are = if fastest.fastest_in == 1 { "is" } else { "are" };
     format!(
-        "Of {programs}, {1} are fastest over {0}, and so is their mean; {2}.",
+        "Of {programs}, {1} {are} fastest over {0}, and so is their mean; {2}.",
         fastest.layer,
         fastest.fastest_in,
         costs.join(", ")

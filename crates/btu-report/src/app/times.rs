@@ -26,7 +26,9 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
         .zip(NAMES)
         .map(|(programs, name)| Block::Stacks(chart(name, programs, divided.clone())));
     let mut blocks = vec![Block::Table(table(seen))];
+    blocks.extend([alone(seen), brief(seen)].into_iter().flatten().map(Block::paragraph));
     blocks.extend(charts);
+    blocks.extend(not_drawn(seen).map(Block::paragraph));
     blocks.extend(is_any_divided(seen).then_some(Block::Table(divided)));
     blocks.extend(refused(seen));
     blocks
@@ -73,6 +75,44 @@ fn table(seen: &Seen<'_>) -> Table {
         rows: rows.collect(),
         summary_rows: 0,
     }
+}
+
+/// Programs that are the same over every layer.
+fn alone(seen: &Seen<'_>) -> Option<String> {
+    let is_compared = seen.journal.plan.layers.len() > 1;
+    let names = names(seen, |program| program.program.ranks == 1).filter(|_| is_compared)?;
+    Some(format!(
+        "{names}: one rank has no other to pass anything to, so every layer does the same, and what the times differ \
+         by is the machine's."
+    ))
+}
+
+/// Programs whose times are too short for this machine's scheduler.
+fn brief(seen: &Seen<'_>) -> Option<String> {
+    let is_brief = |job: &JobFigures| job.elapsed.is_some_and(|one| one.median_s < BRIEF_S);
+    let names = names(seen, |program| program.jobs.iter().any(is_brief))?;
+    Some(format!(
+        "{names}: times below 10 ms. Another program that has a CPU for one turn, some milliseconds, changes them by as \
+         much: believe their intervals, or take a larger --class."
+    ))
+}
+
+/// A few turns of the scheduler (sched(7): a base slice of Linux is 0.7 to 4 ms).
+const BRIEF_S: f64 = 0.010;
+
+/// `SP, 1 rank; BT, 1 rank`
+fn names(seen: &Seen<'_>, is_one: impl Fn(&ProgramFigures) -> bool) -> Option<String> {
+    let programs = seen.analysis.programs.iter().filter(|program| program.fastest().is_some());
+    let names: Vec<String> = programs.filter(|program| is_one(program)).map(name).collect();
+    (!names.is_empty()).then(|| names.join("; "))
+}
+
+/// What there are too few charts for.
+fn not_drawn(seen: &Seen<'_>) -> Option<String> {
+    let left =
+        chunks(seen).into_iter().skip(NAMES.len()).map(<[ProgramFigures]>::len).sum::<usize>();
+    let programs = several(left, "program");
+    (left > 0).then(|| format!("Not drawn: the last {programs}; the tables have them all."))
 }
 
 /// The time by that over the fastest layer, which has none.

@@ -153,6 +153,37 @@ fn the_summary_fits_80_columns_and_says_what_layers_cost() {
 }
 
 #[test]
+fn times_that_say_little_of_a_layer_are_named() {
+    let mut doubtful = journal();
+    doubtful.plan.programs[0].ranks = 1;
+    for line in &mut doubtful.lines {
+        let Line::AppLaunch(sample) = line else { continue };
+        if sample.job.kernel == "cg" {
+            sample.job.ranks = 1;
+            sample.ranks.truncate(1);
+        } else {
+            sample.ranks.iter_mut().for_each(|rank| rank.elapsed_ns = Some(Nanos::from_millis(9)));
+        }
+    }
+    let text = rendered("text", &doubtful);
+    let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("CG, 1 rank: one rank has no other to pass anything to"), "{text}");
+    assert!(said.contains("SP, 4 ranks: times below 10 ms."), "{text}");
+    assert!(said.contains("Of 1 program, 1 is fastest over tcp"), "{text}");
+}
+
+#[test]
+fn programs_that_no_chart_has_room_for_are_counted() {
+    let mut many = journal();
+    let program = |ranks: u32| Program { kernel: "cg".to_owned(), ranks };
+    many.plan.programs = (1..=50).map(program).collect();
+    many.lines =
+        many.plan.order().into_iter().map(|slot| Line::AppLaunch(Box::new(launch(slot)))).collect();
+    assert!(rendered("text", &many).contains("Not drawn: the last 2 programs"));
+    assert!(!rendered("text", &journal()).contains("Not drawn"));
+}
+
+#[test]
 fn what_failed_its_verification_is_told_first() {
     let mut wrong = journal();
     for line in &mut wrong.lines {

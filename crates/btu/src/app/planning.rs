@@ -101,10 +101,10 @@ impl WhatArgs {
     }
 
     fn kernels(&self) -> Result<Vec<&'static dyn Kernel>, Failure> {
-        if is_all(&self.kernels) {
-            return Ok(KERNELS.to_vec());
-        }
-        self.kernels.iter().map(|name| kernel_named(name)).collect()
+        let named = self.kernels.iter().filter(|name| *name != ALL);
+        let named = named.map(|name| kernel_named(&name.to_lowercase()));
+        let named = named.collect::<Result<Vec<_>, _>>()?;
+        Ok(if is_all(&self.kernels) { KERNELS.to_vec() } else { named })
     }
 
     fn ranks_of(&self, kernel: &dyn Kernel) -> Vec<u32> {
@@ -119,6 +119,8 @@ impl WhatArgs {
     fn layers(&self) -> Result<(Vec<String>, Vec<LeftOut>), Failure> {
         let (path, wait) = (self.path.into(), self.wait.into());
         let lacks = |layer: &'static dyn MessageLayer| (layer, lacking(layer, path, wait));
+        let named = self.layers.iter().filter(|name| *name != ALL).map(|name| layer_named(name));
+        let named = named.collect::<Result<Vec<_>, _>>()?;
         if is_all(&self.layers) {
             let all = MESSAGE_LAYERS.iter().map(|layer| lacks(*layer));
             let (there, not): (Vec<_>, Vec<_>) = all.partition(|(_, lack)| lack.is_none());
@@ -130,8 +132,7 @@ impl WhatArgs {
             return Ok((there, not.into_iter().map(named).collect()));
         }
         let mut layers: Vec<String> = Vec::new();
-        for name in &self.layers {
-            let (layer, lack) = lacks(layer_named(name)?);
+        for (layer, lack) in named.into_iter().map(lacks) {
             if let Some(lack) = lack {
                 return Err(Failure::usage(anyhow!("{}: {lack}", layer.name())));
             }
@@ -188,7 +189,7 @@ fn kernel_named(name: &str) -> Result<&'static dyn Kernel, Failure> {
         let (name, all) = (shown(name), all.join(", "));
         Failure::usage(anyhow!("unknown kernel \"{name}\"; write {all}, or {ALL}"))
     };
-    kernel::by_name(&name.to_lowercase()).ok_or_else(unknown)
+    kernel::by_name(name).ok_or_else(unknown)
 }
 
 fn layer_named(name: &str) -> Result<&'static dyn MessageLayer, Failure> {

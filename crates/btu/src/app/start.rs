@@ -54,9 +54,7 @@ pub(super) fn start(
     disclosure.note.clone_from(&args.note);
     let hosts = Hosts::of(planned.plan.path)?;
     disclosure.placement = facts::placed(hosts.facts.clone());
-    if args.resume.is_none() {
-        try_layers(&mut planned, &hosts, interrupt)?;
-    }
+    try_layers(&mut planned, &hosts, interrupt)?;
     if let Some(told) = planning::told(&planned.left_out).filter(|_| !is_quiet) {
         output::message(&told);
     }
@@ -116,8 +114,9 @@ fn try_layer(
 const TRIAL: Nanos = Nanos::from_secs(5);
 
 fn not_there(layer: &str, cause: &EngineError) -> Failure {
-    Failure::environment(anyhow!("{layer}: {}", cause.sentence()))
-        .hint("--layers all leaves out what this machine does not have; btu doctor tells more")
+    Failure::environment(anyhow!("{layer}: {}", cause.sentence())).hint(
+        "btu doctor tells more; --layers all, of a new measurement, leaves out what is not there",
+    )
 }
 
 /// `btu-results/20261121T203303Z-app-S`

@@ -51,6 +51,8 @@ fn what_cannot_be_launched_is_refused_with_what_can() {
     let (name, ranks) = (program().0.name(), program().1);
     for (args, told) in [
         (&["eep"][..], "unknown kernel \"eep\"; write "),
+        (&["eep", "all"], "unknown kernel \"eep\"; write "),
+        (&[name, "--layers", "all,pigeon"], "unknown message layer \"pigeon\"; write tcp, "),
         (&[name, "--layers", "pigeon"], "unknown message layer \"pigeon\"; write tcp, "),
         (&[name, "--class", "B"], "\"B\" is no problem class; write S, W or A"),
         (&[name, "--launches", "0"], "0 is not in 1..=1000"),
@@ -62,6 +64,22 @@ fn what_cannot_be_launched_is_refused_with_what_can() {
         let [_, said] = ended(&mut app(folder.path(), args), 2);
         assert!(said.contains(told), "no \"{told}\" in {said}");
     }
+}
+
+/// A launch finds its kernel by the name of the plan, letter by letter.
+#[test]
+fn a_plan_whose_kernel_has_another_name_is_refused_before_anything_is_launched() {
+    let folder = TempDir::new().unwrap();
+    let (kernel, ranks) = program();
+    let [plan, _] =
+        ended(&mut app(folder.path(), &[kernel.name(), "--ranks", &ranks, "--dry-run"]), 0);
+    let upper = kernel.name().to_uppercase();
+    let other =
+        plan.replace(&format!("kernel = \"{}\"", kernel.name()), &format!("kernel = \"{upper}\""));
+    assert_ne!(plan, other);
+    std::fs::write(folder.path().join("plan.toml"), other).unwrap();
+    let [_, said] = ended(&mut app(folder.path(), &["--plan", "plan.toml", "--dry-run"]), 2);
+    assert!(said.contains(&format!("unknown kernel \"{upper}\"")), "{said}");
 }
 
 /// Three is no power of two and no square: a kernel that takes neither is named with what it takes.

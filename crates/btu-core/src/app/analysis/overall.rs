@@ -55,7 +55,7 @@ fn mean_s(programs: &[&ProgramFigures], place: usize) -> Option<f64> {
     geometric_mean(&medians.collect::<Option<Vec<f64>>>()?)
 }
 
-/// A value for each round: the geometric mean over the programs that have both times in it.
+/// A value for each round in which every program has both times: the geometric mean over them.
 fn ratio(programs: &[&ProgramFigures], place: usize, base: usize) -> Option<Ratio> {
     let first = &programs.first()?.jobs[base];
     let rounds = first.launches.iter().map(|launch| launch.round);

@@ -32,6 +32,8 @@ fn a_value_that_no_option_can_ask_for_is_refused_by_its_name() {
         ("launches = 5", "launches = 0", "launches: 0: write 1 to 1000"),
         ("ranks = 4", "ranks = 0", "programs.ranks: 0: write 1 to 256"),
         ("cap_ns = 60000000000", "cap_ns = 0", "cap_ns: 0ns: write a time up to"),
+        ("\"unix\", \"shm\"", "\"tcp\", \"shm\"", "layers: tcp is there twice"),
+        ("kernel = \"cg\"", "kernel = \"ep\"", "programs: ep with 2 ranks is there twice"),
         ("class = \"S\"", "class = \"B\"", "line 3: unknown variant `B`"),
         ("seed = 7", "seed = 7\nsed = 8", "line 8: unknown field `sed`"),
     ] {
