@@ -34,6 +34,8 @@ pub struct Point {
     pub rates: BTreeMap<Direction, Figure>,
     /// All directions together.
     pub total: Option<Figure>,
+    /// The same of each round, by its number.
+    pub totals_kib_s: BTreeMap<u32, f64>,
     /// Each client.
     pub clients: Vec<ClientFigures>,
     /// How alike the clients fared.
@@ -92,6 +94,8 @@ pub struct ServerFigures {
     pub cpu_percent_of_all: Option<Figure>,
     /// Busy CPUs of the machine, all programs together, in percent of all.
     pub host_cpu_percent: Option<Figure>,
+    /// CPU time of programs that are not ours, in percent of all CPUs: at least so much.
+    pub foreign_cpu_percent: Option<Figure>,
     /// Calls that read and wrote, per second.
     pub calls_per_s: Option<Figure>,
     /// The same for each 1024 bytes.
@@ -132,6 +136,7 @@ impl Point {
             elapsed_s: over(&rounds, |round| Some(round.elapsed_s())),
             rates: rates(trial.direction, &rounds),
             total: over(&rounds, |round| Some(round.total_kib_s())),
+            totals_kib_s: rounds.iter().map(|one| (one.number(), one.total_kib_s())).collect(),
             fairness: fairness(&clients),
             clients,
             server: server(&rounds, cpus),
@@ -206,6 +211,7 @@ fn server(rounds: &[Round<'_>], cpus: Option<u32>) -> ServerFigures {
         cpu_percent_of_one: over(rounds, |round| Some(100.0 * round.server_cpus()?)),
         cpu_percent_of_all: over(rounds, |round| of_all(round.server_cpus()?)),
         host_cpu_percent: cpus.and_then(|cpus| host(rounds, cpus)),
+        foreign_cpu_percent: cpus.and_then(|cpus| foreign(rounds, cpus)),
         calls_per_s: over(rounds, Round::calls_per_s),
         calls_per_kib: over(rounds, Round::calls_per_kib),
         cpu_s_per_gib: over(rounds, Round::cpu_s_per_gib),
@@ -213,12 +219,27 @@ fn server(rounds: &[Round<'_>], cpus: Option<u32>) -> ServerFigures {
     }
 }
 
-/// Busy CPUs of the machine over all rounds: its counters move in ticks of 10 ms, of which a short round has none.
+/// Busy CPUs of the machine, all programs together.
 fn host(rounds: &[Round<'_>], cpus: u32) -> Option<Figure> {
-    let watched: Vec<[f64; 2]> = rounds.iter().filter_map(Round::watched_and_idle_s).collect();
-    let [elapsed, idle] = [0, 1].map(|part| watched.iter().map(|one| one[part]).sum::<f64>());
-    let busy = 1.0 - idle / (elapsed * f64::from(cpus));
-    (elapsed >= LEAST_WATCHED_S).then(|| Figure::exact(100.0 * busy.max(0.0)))
+    let idle = share_of_all(rounds, cpus, Round::watched_and_idle_s)?;
+    Some(Figure::exact((100.0 - idle).max(0.0)))
+}
+
+fn foreign(rounds: &[Round<'_>], cpus: u32) -> Option<Figure> {
+    let taken = share_of_all(rounds, cpus, Round::watched_and_foreign_s)?;
+    Some(Figure::exact(taken.min(100.0)))
+}
+
+/// CPU time in percent of all CPUs, over all rounds: the counters of the machine move in ticks of 10 ms, of which a short round
+/// has none.
+fn share_of_all<'r>(
+    rounds: &[Round<'r>],
+    cpus: u32,
+    of: impl Fn(&Round<'r>) -> Option<[f64; 2]>,
+) -> Option<f64> {
+    let watched: Vec<[f64; 2]> = rounds.iter().filter_map(of).collect();
+    let [elapsed, part] = [0, 1].map(|part| watched.iter().map(|one| one[part]).sum::<f64>());
+    (elapsed >= LEAST_WATCHED_S).then(|| 100.0 * part / (elapsed * f64::from(cpus)))
 }
 
 /// A figure of the rounds that have one.

@@ -135,6 +135,17 @@ impl<'a> Round<'a> {
         Some([host.elapsed_ns.seconds(), host.idle_ns?.seconds()])
     }
 
+    /// How long the machine was watched, and the CPU time that other programs took meanwhile.
+    pub fn watched_and_foreign_s(&self) -> Option<[f64; 2]> {
+        let host = self.sample.host.as_ref()?;
+        Some([host.elapsed_ns.seconds(), host.foreign_cpu_ns?.seconds()])
+    }
+
+    /// The number of the round that it was made in.
+    pub fn number(&self) -> u32 {
+        self.sample.round
+    }
+
     fn server_cpu_s(&self) -> Option<f64> {
         let cpu: Option<Nanos> = self.sample.servers.iter().map(|server| server.cpu_ns).sum();
         cpu.filter(|_| !self.sample.servers.is_empty()).map(Nanos::seconds)

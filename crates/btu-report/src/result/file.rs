@@ -125,6 +125,8 @@ pub struct FileTrialResult {
     pub server_cpu_percent_of_all: Option<f64>,
     /// Busy CPUs of the machine in percent of all.
     pub host_cpu_percent: Option<f64>,
+    /// CPU time of other programs in percent of all CPUs: at least so much.
+    pub foreign_cpu_percent: Option<f64>,
     /// System calls of the server that read and wrote, per second.
     pub calls_per_s: Option<f64>,
     /// The same for each KiB that was delivered.
@@ -175,8 +177,10 @@ pub struct FilePairResult {
     pub label: String,
     /// Both together.
     pub sum_kib_s: f64,
-    /// That over the mean of the two directions alone.
-    pub sum_over_unidirectional: f64,
+    /// That over the mean of the two directions alone, of the same round each.
+    pub sum_over_unidirectional: Option<f64>,
+    /// Its 95 % interval.
+    pub sum_over_unidirectional_ci95: Option<[f64; 2]>,
 }
 
 /// A number of clients beside the smallest one.
@@ -211,7 +215,7 @@ pub struct FileFailureResult {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileFlagResult {
-    /// Kebab case, stable: `shared-host`, `not-cold`.
+    /// Kebab case, stable: `shared-host`, `foreign-cpu`, `not-cold`.
     pub name: String,
     /// What was seen.
     pub detail: String,
@@ -274,6 +278,7 @@ fn trial(point: &Point) -> FileTrialResult {
         server_cpu_percent_of_one: value(server.cpu_percent_of_one),
         server_cpu_percent_of_all: value(server.cpu_percent_of_all),
         host_cpu_percent: value(server.host_cpu_percent),
+        foreign_cpu_percent: value(server.foreign_cpu_percent),
         calls_per_s: value(server.calls_per_s),
         calls_per_kib: value(server.calls_per_kib),
         server_cpu_s_per_gib: value(server.cpu_s_per_gib),
@@ -313,7 +318,8 @@ fn pair(pair: &Pair) -> FilePairResult {
     FilePairResult {
         label: pair.label.clone(),
         sum_kib_s: pair.sum_kib_s,
-        sum_over_unidirectional: pair.sum_over_unidirectional,
+        sum_over_unidirectional: value(pair.sum_over_unidirectional),
+        sum_over_unidirectional_ci95: interval(pair.sum_over_unidirectional),
     }
 }
 
@@ -351,6 +357,8 @@ impl FileDocument {
 const FORWARD: [Direction; 3] = [Direction::AToB, Direction::WithinA, Direction::WithinB];
 const NO_ROUND: &str = "no round came to its end";
 const NO_INTERVAL: &str = "an interval needs three rounds";
+const NO_RATIO: &str = "other programs took CPUs from one of its trials, or none of its rounds has each direction alone";
+const NO_RATIO_INTERVAL: &str = "there is no ratio, or it has fewer than three rounds";
 const ONE_CLIENT: &str = "one client has nobody to be compared with";
 const NOT_READ: &str = "the samples say why it could not be read: not_available of their servers";
 
@@ -380,10 +388,13 @@ const REASONS: &Reasons = &[
     ("server_cpu_percent_of_one", NOT_READ),
     ("server_cpu_percent_of_all", NOT_READ),
     ("host_cpu_percent", NOT_WATCHED),
+    ("foreign_cpu_percent", NOT_WATCHED),
     ("calls_per_s", NOT_READ),
     ("calls_per_kib", NOT_READ),
     ("server_cpu_s_per_gib", NOT_READ),
     ("disk_per_delivered", NOT_READ),
+    ("sum_over_unidirectional", NO_RATIO),
+    ("sum_over_unidirectional_ci95", NO_RATIO_INTERVAL),
     ("rate_ratio", NO_ROUND),
     ("server_cpu_ratio", NOT_READ),
     ("host_cpu_ratio", NOT_WATCHED),
