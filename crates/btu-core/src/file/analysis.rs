@@ -135,6 +135,12 @@ fn not_cold(point: &Point) -> Option<Flag> {
                 format!("{label}: {read:.0} % of the bytes came from a disk: told as warm");
             Some(Flag::new(NOT_COLD, detail))
         }
+        (Held::Cold, Held::Cold, Some(_)) if point.warm_rounds > 0 => {
+            let (warm, all) = (point.warm_rounds, point.rounds);
+            let detail =
+                format!("{label}: warm in {warm} of {all} rounds: its figures are of both");
+            Some(Flag::new(NOT_COLD, detail))
+        }
         (Held::Cold, _, None) if point.rounds > 0 => {
             let detail = format!("{label}: nobody counted what came from a disk: perhaps not cold");
             Some(Flag::new(NOT_COLD, detail))

@@ -111,13 +111,13 @@ pub struct FileTrialResult {
     pub mean_elapsed_s: Option<f64>,
     /// Their median.
     pub median_elapsed_s: Option<f64>,
-    /// Jain's index of their rates.
+    /// Jain's index of their rates, as the mean of the rounds.
     pub jain: Option<f64>,
-    /// The longest time over the median.
+    /// The longest time over the median, likewise.
     pub slowest_over_median: Option<f64>,
-    /// The client with the longest time.
+    /// The client with the longest time over all rounds.
     pub worst_client: Option<u32>,
-    /// From the end of the first client to that of the last.
+    /// From the end of the first client to that of the last, as the mean of the rounds.
     pub finish_spread_s: Option<f64>,
     /// CPU time of the server in percent of one CPU.
     pub server_cpu_percent_of_one: Option<f64>,
@@ -271,10 +271,10 @@ fn trial(point: &Point) -> FileTrialResult {
         clients: point.clients.iter().map(client).collect(),
         mean_elapsed_s: point.mean_elapsed_s(),
         median_elapsed_s: fair.map(|fair| fair.median_s),
-        jain: fair.map(|fair| fair.jain),
-        slowest_over_median: fair.map(|fair| fair.slowest_over_median),
+        jain: fair.map(|fair| fair.jain.value),
+        slowest_over_median: fair.map(|fair| fair.slowest_over_median.value),
         worst_client: fair.map(|fair| fair.worst_client),
-        finish_spread_s: fair.map(|fair| fair.finish_spread_s),
+        finish_spread_s: fair.map(|fair| fair.finish_spread_s.value),
         server_cpu_percent_of_one: value(server.cpu_percent_of_one),
         server_cpu_percent_of_all: value(server.cpu_percent_of_all),
         host_cpu_percent: value(server.host_cpu_percent),

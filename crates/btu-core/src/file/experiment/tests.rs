@@ -183,6 +183,27 @@ fn the_papers_table_3_is_a_line_of_five_milliseconds_and_more_than_a_megabyte_in
     assert_eq!(findings.remarks, [told]);
 }
 
+/// Blocks of 1 KB in 1 ms each, of 64 KB in 200 ms, of 1 MB in 10 s: a line through them begins below zero.
+#[test]
+fn a_line_that_no_block_can_have_is_told_and_not_drawn() {
+    let sizes = [1 << 10, 64 << 10, 1 << 20];
+    let plan = Plan {
+        sizes_bytes: sizes.map(Bytes::new).to_vec(),
+        mtus_bytes: vec![Bytes::new(4144)],
+        ..plan("rpc-sweep")
+    };
+    let with = |ms: [f64; 3]| {
+        found(&plan, |trial| {
+            let at = sizes.iter().position(|size| *size == trial.size_bytes.count()).unwrap();
+            sample(trial, Direction::AToB, &[ms[at] / 1e3 * f64::from(trial.count)])
+        })
+    };
+    let (steep, falling) = (with([1.0, 200.0, 10_000.0]), with([30.0, 20.0, 10.0]));
+    assert!(steep.fits.is_empty() && falling.fits.is_empty());
+    assert!(steep.remarks[0].contains("no fitted line: it would give an empty block less than"));
+    assert!(falling.remarks[0].contains("no fitted line: it would give larger blocks less time"));
+}
+
 /// CITI TR 92-2, table 4: 270 and 460 KB/s of 10 MB, 50 and 80 % of the CPU, 720 and 1200 calls.
 #[test]
 fn two_clients_of_the_papers_table_4_get_1_7_times_as_much_as_one() {
@@ -222,7 +243,9 @@ fn the_slowest_of_many_clients_is_named() {
     });
     assert_eq!(
         findings.remarks,
-        ["ftp get 1 MB, 15 at once: client 5 was the slowest, with 2.00 times the median."]
+        [
+            "ftp get 1 MB, 15 at once: client 5 was the slowest over all rounds, with 2.00 times the median."
+        ]
     );
     let [each, together] = &findings.tables[..] else { panic!() };
     assert_eq!(each.rows.len(), 16);
