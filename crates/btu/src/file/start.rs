@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::SystemTime;
 
 use anyhow::anyhow;
 use btu_control::JournalDir;
-use btu_core::disclosure::Disclosure;
 use btu_core::disclosure::Fact;
 use btu_core::file::plan::Path;
 use btu_core::file::plan::Plan;
@@ -64,30 +64,25 @@ pub(super) fn start(args: &FileArgs, interrupt: &Interrupt) -> Result<Started, F
         hosts.placement.insert("io_directory".to_owned(), named);
         service.keep_files_in(directory);
     }
-    let absent = Absent::of(&plan, &mut service)?;
-    let (journal, lines) = if let Some(directory) = &args.resume {
+    let absent = Absent::of(&plan, &mut service);
+    // What an interrupt ended says nothing of a protocol.
+    if interrupt.flag().load(Relaxed) {
+        return Err(interrupt.before_all());
+    }
+    let absent = absent?;
+    let (mut journal, mut lines) = if let Some(directory) = &args.resume {
         journal::go_on(directory, &hosts)?
     } else {
-        fresh(args, &plan, &hosts, &absent)?
+        let out = || default_out(&plan);
+        (journal::begin(args.out.as_deref(), out, &plan.to_toml(), &hosts)?, Vec::new())
     };
+    for line in absent.lines().into_iter().filter(|line| !lines.contains(line)).collect::<Vec<_>>()
+    {
+        journal.keep(&line).map_err(journal::journal_failure)?;
+        lines.push(line);
+    }
     let progress = Progress::new(args.quiet || args.json);
     Ok(Started { plan, journal, lines, service, absent, progress })
-}
-
-/// A new journal that says what is not there.
-fn fresh(
-    args: &FileArgs,
-    plan: &Plan,
-    hosts: &Disclosure,
-    absent: &Absent,
-) -> Result<(JournalDir, Vec<Line>), Failure> {
-    let out = || default_out(plan);
-    let mut journal = journal::begin(args.out.as_deref(), out, &plan.to_toml(), hosts)?;
-    let lines = absent.lines();
-    for line in &lines {
-        journal.keep(line).map_err(journal::journal_failure)?;
-    }
-    Ok((journal, lines))
 }
 
 impl Absent {
