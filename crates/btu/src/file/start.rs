@@ -7,6 +7,7 @@ use std::time::SystemTime;
 
 use anyhow::anyhow;
 use btu_control::JournalDir;
+use btu_core::disclosure::Disclosure;
 use btu_core::disclosure::Fact;
 use btu_core::file::plan::Path;
 use btu_core::file::plan::Plan;
@@ -70,19 +71,28 @@ pub(super) fn start(args: &FileArgs, interrupt: &Interrupt) -> Result<Started, F
         return Err(interrupt.before_all());
     }
     let absent = absent?;
-    let (mut journal, mut lines) = if let Some(directory) = &args.resume {
-        journal::go_on(directory, &hosts)?
-    } else {
-        let out = || default_out(&plan);
-        (journal::begin(args.out.as_deref(), out, &plan.to_toml(), &hosts)?, Vec::new())
-    };
-    for line in absent.lines().into_iter().filter(|line| !lines.contains(line)).collect::<Vec<_>>()
-    {
-        journal.keep(&line).map_err(journal::journal_failure)?;
-        lines.push(line);
-    }
+    let (journal, lines) = journal_of(args, &plan, &hosts, &absent)?;
     let progress = Progress::new(args.quiet || args.json);
     Ok(Started { plan, journal, lines, service, absent, progress })
+}
+
+/// A new journal or the one that goes on, which says what is not there now.
+fn journal_of(
+    args: &FileArgs,
+    plan: &Plan,
+    hosts: &Disclosure,
+    absent: &Absent,
+) -> Result<(JournalDir, Vec<Line>), Failure> {
+    let (mut journal, lines) = if let Some(directory) = &args.resume {
+        journal::go_on(directory, hosts)?
+    } else {
+        let (named, out) = (args.out.as_deref(), || default_out(plan));
+        (journal::begin(named, out, &plan.to_toml(), hosts)?, Vec::new())
+    };
+    for line in absent.lines().iter().filter(|line| !lines.contains(*line)) {
+        journal.keep(line).map_err(journal::journal_failure)?;
+    }
+    Ok((journal, lines))
 }
 
 impl Absent {
