@@ -187,14 +187,14 @@ impl Alike {
     pub fn of(clients: &[ClientRound]) -> Option<Self> {
         let all = |of: fn(&ClientRound) -> f64| clients.iter().map(of).collect::<Vec<f64>>();
         let (times, rates) = (all(|one| one.elapsed_s), all(|one| one.rate_kib_s));
-        let [first, last] = bounds(&all(|one| one.ended_s))?;
+        let [first_end, last_end] = bounds(&all(|one| one.ended_s))?;
         let [least, most] = bounds(&rates)?;
         let [_, longest] = bounds(&times)?;
         Some(Self {
             jain: jain(&rates)?,
             slowest_over_median: longest / stats::median(&times)?,
             least_over_most_rate: least / most,
-            finish_spread_s: last - first,
+            finish_spread_s: last_end - first_end,
         })
     }
 }
