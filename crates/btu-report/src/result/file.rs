@@ -239,7 +239,7 @@ pub fn file_result(journal: &Journal, analysis: &Analysis) -> FileDocument {
         fits: findings().flat_map(|one| &one.fits).map(fit).collect(),
         bidirectional: findings().flat_map(|one| &one.pairs).map(pair).collect(),
         ratios: findings().flat_map(|one| &one.ratios).map(ratio).collect(),
-        failures: failures(analysis),
+        failures: analysis.failures.iter().map(failure).collect(),
         missing: analysis.missing.iter().cloned().collect(),
         flags: analysis.flags.iter().map(flag).collect(),
     }
@@ -333,13 +333,8 @@ fn ratio(ratio: &Ratio) -> FileRatioResult {
     }
 }
 
-fn failures(analysis: &Analysis) -> Vec<FileFailureResult> {
-    let failure = |one: &btu_core::file::analysis::Failure| FileFailureResult {
-        label: one.trial.label(),
-        round: one.round,
-        failure: one.reason.clone(),
-    };
-    analysis.failures.iter().map(failure).collect()
+fn failure(one: &btu_core::file::analysis::Failure) -> FileFailureResult {
+    FileFailureResult { label: one.trial.label(), round: one.round, failure: one.reason.clone() }
 }
 
 fn flag(flag: &Flag) -> FileFlagResult {
@@ -357,13 +352,11 @@ impl FileDocument {
 const FORWARD: [Direction; 3] = [Direction::AToB, Direction::WithinA, Direction::WithinB];
 const NO_ROUND: &str = "no round came to its end";
 const NO_INTERVAL: &str = "an interval needs three rounds";
-const NO_RATIO: &str = "other programs took CPUs from one of its trials, or none of its rounds has each direction alone";
-const NO_RATIO_INTERVAL: &str = "there is no ratio, or it has fewer than three rounds";
+const NO_RATIO: &str =
+    "other programs took CPUs from it, or its rounds are too few: an interval needs three";
 const ONE_CLIENT: &str = "one client has nobody to be compared with";
 const NOT_READ: &str = "the samples say why it could not be read: not_available of their servers";
-
-const NOT_WATCHED: &str =
-    "the machine was watched for less than 0.2 s in all rounds, or its CPUs are not known";
+const NOT_WATCHED: &str = "watched for less than 0.2 s in all rounds, or its CPUs are not known";
 
 /// Why each key may be null.
 const REASONS: &Reasons = &[
@@ -394,7 +387,7 @@ const REASONS: &Reasons = &[
     ("server_cpu_s_per_gib", NOT_READ),
     ("disk_per_delivered", NOT_READ),
     ("sum_over_unidirectional", NO_RATIO),
-    ("sum_over_unidirectional_ci95", NO_RATIO_INTERVAL),
+    ("sum_over_unidirectional_ci95", NO_RATIO),
     ("rate_ratio", NO_ROUND),
     ("server_cpu_ratio", NOT_READ),
     ("host_cpu_ratio", NOT_WATCHED),
