@@ -1,6 +1,7 @@
 //! From the samples of a journal to what each experiment found.
 
 use super::Journal;
+use super::experiment;
 use super::experiment::Experiment;
 use super::point::Point;
 use super::round;
@@ -11,6 +12,7 @@ use super::sample::TrialSample;
 use super::table::Findings;
 use super::table::size_text;
 use crate::sample::Flag;
+use crate::words::several;
 
 /// What a journal means.
 #[derive(Clone, Debug)]
@@ -105,7 +107,22 @@ fn failures(samples: &[&TrialSample]) -> Vec<Failure> {
 fn flags(points: &[Point]) -> Vec<Flag> {
     let shared = Flag::new(SHARED_HOST, SHARED);
     let flags = std::iter::once(shared).filter(|_| !points.is_empty());
-    flags.chain(points.iter().filter_map(not_cold)).collect()
+    flags.chain(disturbed(points)).chain(points.iter().filter_map(not_cold)).collect()
+}
+
+/// Other programs took CPUs from trials.
+fn disturbed(points: &[Point]) -> Option<Flag> {
+    let taken = |point: &Point| Some((experiment::foreign(point)?, point.trial.label()));
+    let all: Vec<(f64, String)> = points.iter().filter_map(taken).collect();
+    let (most, label) = all.iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let trials = several(all.len(), "trial");
+    let detail = format!(
+        "other programs used {:.0} % of the CPUs and more during {trials} of {}, {most:.0} % at most ({label}): rates are of \
+         what they left; end them, and measure again",
+        experiment::FOREIGN,
+        points.len()
+    );
+    Some(Flag::new(FOREIGN_CPU, detail))
 }
 
 /// A read that was asked for cold and is not known to be so.
@@ -116,6 +133,12 @@ fn not_cold(point: &Point) -> Option<Flag> {
             let read = read.map_or(0.0, |read| 100.0 * read.value);
             let detail =
                 format!("{label}: {read:.0} % of the bytes came from a disk: told as warm");
+            Some(Flag::new(NOT_COLD, detail))
+        }
+        (Held::Cold, Held::Cold, Some(_)) if point.warm_rounds > 0 => {
+            let (warm, all) = (point.warm_rounds, point.rounds);
+            let detail =
+                format!("{label}: warm in {warm} of {all} rounds: its figures are of both");
             Some(Flag::new(NOT_COLD, detail))
         }
         (Held::Cold, _, None) if point.rounds > 0 => {
@@ -150,6 +173,8 @@ impl Trial {
 pub const SHARED_HOST: &str = "shared-host";
 const SHARED: &str = "clients and servers share the CPUs of one machine: how the service grows with its clients \
      cannot be concluded from this result";
+/// Other programs took CPUs from what was measured.
+pub const FOREIGN_CPU: &str = "foreign-cpu";
 /// A cold read that was none, or may have been none.
 pub const NOT_COLD: &str = "not-cold";
 

@@ -92,7 +92,17 @@ fn total(points: &[Point], trial: &Trial) -> Option<Figure> {
 fn limit(point: &Point) -> Option<String> {
     let busy = point.server.host_cpu_percent.filter(|busy| busy.value >= BUSY)?.value;
     let label = point.trial.label();
-    Some(format!("{label}: limited by the CPUs of the machine, which were {busy:.0} % busy"))
+    let others = foreign(point)
+        .map_or_else(String::new, |others| format!(", {others:.0} % with other programs"));
+    Some(format!(
+        "{label}: limited by the CPUs of the machine, which were {busy:.0} % busy{others}"
+    ))
+}
+
+/// What other programs took of the CPUs, in percent, where that is more than a remark.
+pub(super) fn foreign(point: &Point) -> Option<f64> {
+    let taken = point.server.foreign_cpu_percent?.value;
+    (taken >= FOREIGN).then_some(taken)
 }
 
 /// `, MTU 1500`
@@ -106,6 +116,9 @@ const AMOUNT: Bytes = Bytes::new(64 << 20);
 const MB: Bytes = Bytes::new(1 << 20);
 /// Percent of all CPUs from which nothing is left for anybody.
 const BUSY: f64 = 95.0;
+/// Percent of all CPUs from which other programs decide what a trial gets: the scheduler shares CPUs by thread, so that two
+/// transfers get nearly twice the time of one.
+pub(super) const FOREIGN: f64 = 10.0;
 
 #[cfg(test)]
 mod tests;

@@ -137,6 +137,30 @@ impl Plan {
             .or_else(|| outside("sizes_bytes", &self.sizes_bytes, LEAST_SIZE, MOST_SIZE))
             .or_else(|| outside("mtus_bytes", &self.mtus_bytes, LEAST_MTU, MOST_MTU))
             .or_else(|| self.illegal_path())
+            .or_else(|| self.repeated())
+            .or_else(|| self.idle())
+    }
+
+    /// The first value that is named twice: its rows would be.
+    fn repeated(&self) -> Option<(&'static str, String)> {
+        twice("experiments", &self.experiments)
+            .or_else(|| twice("protocols", &self.protocols))
+            .or_else(|| twice("sizes_bytes", &self.sizes_bytes))
+            .or_else(|| twice("clients", &self.clients))
+            .or_else(|| twice("mtus_bytes", &self.mtus_bytes))
+    }
+
+    /// The first value that no experiment of this plan looks at.
+    fn idle(&self) -> Option<(&'static str, String)> {
+        let with =
+            |clients, mtu| Self { clients: vec![clients], mtus_bytes: vec![mtu], ..self.clone() };
+        let (few, more) = (with(1, LEAST_MTU), with(2, LEAST_MTU));
+        let cause = || format!("none of {} has them; leave them out", self.experiments.join(", "));
+        if !self.clients.is_empty() && few.trials() == more.trials() {
+            return Some(("clients", cause()));
+        }
+        let changes = few.trials() != with(1, MOST_MTU).trials();
+        (!self.mtus_bytes.is_empty() && !changes).then(|| ("mtus_bytes", cause()))
     }
 
     fn illegal_experiment(&self) -> Option<(&'static str, String)> {
@@ -229,6 +253,16 @@ where
 {
     let wrong = values.iter().find(|value| !(least..=most).contains(value))?;
     Some((name, format!("{wrong}: write {least} to {most}")))
+}
+
+/// The first of these that is there more than once.
+fn twice<T: PartialEq + fmt::Display>(
+    name: &'static str,
+    values: &[T],
+) -> Option<(&'static str, String)> {
+    let is_again = |(at, value): &(usize, &T)| values[..*at].contains(value);
+    let (_, again) = values.iter().enumerate().find(is_again)?;
+    Some((name, format!("{again} is named twice; name it once")))
 }
 
 /// The random stream of one round.

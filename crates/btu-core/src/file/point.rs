@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::round;
+use super::round::Alike;
 use super::round::ClientRound;
 use super::round::Round;
 use super::sample::Direction;
@@ -18,8 +19,10 @@ use crate::units::Bytes;
 pub struct Point {
     /// What was asked for.
     pub trial: Trial,
-    /// Where the file was in truth.
+    /// Where the file was in truth, in most rounds.
     pub held: Held,
+    /// Rounds in which a file that was asked for cold was warm.
+    pub warm_rounds: usize,
     /// Rounds that counted.
     pub rounds: usize,
     /// Rounds with a failure.
@@ -34,6 +37,8 @@ pub struct Point {
     pub rates: BTreeMap<Direction, Figure>,
     /// All directions together.
     pub total: Option<Figure>,
+    /// The same of each round, by its number.
+    pub totals_kib_s: BTreeMap<u32, f64>,
     /// Each client.
     pub clients: Vec<ClientFigures>,
     /// How alike the clients fared.
@@ -65,6 +70,9 @@ pub struct ClientFigures {
 }
 
 /// How alike clients fared that were released together.
+///
+/// Indexes and the spread are those of each round, then their mean: over rounds together, a victim of one round would be
+/// hidden by the others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fairness {
     /// The arithmetic mean of the clients' times.
@@ -72,15 +80,17 @@ pub struct Fairness {
     /// Their median.
     pub median_s: f64,
     /// Jain's index of their rates.
-    pub jain: f64,
+    pub jain: Figure,
     /// The longest time over the median.
-    pub slowest_over_median: f64,
+    pub slowest_over_median: Figure,
     /// The lowest rate over the highest.
-    pub least_over_most_rate: f64,
-    /// The client with the longest time: an index hides a single victim among many.
-    pub worst_client: u32,
+    pub least_over_most_rate: Figure,
     /// From the end of the first to the end of the last.
-    pub finish_spread_s: f64,
+    pub finish_spread_s: Figure,
+    /// The client with the longest time over all rounds: an index hides a single victim among many.
+    pub worst_client: u32,
+    /// Its time over the median.
+    pub worst_over_median: f64,
 }
 
 /// What a trial cost its server, and the machine.
@@ -92,6 +102,8 @@ pub struct ServerFigures {
     pub cpu_percent_of_all: Option<Figure>,
     /// Busy CPUs of the machine, all programs together, in percent of all.
     pub host_cpu_percent: Option<Figure>,
+    /// CPU time of programs that are not ours, in percent of all CPUs: at least so much.
+    pub foreign_cpu_percent: Option<Figure>,
     /// Calls that read and wrote, per second.
     pub calls_per_s: Option<Figure>,
     /// The same for each 1024 bytes.
@@ -122,9 +134,11 @@ impl Point {
         let rounds: Vec<Round<'_>> = counted().filter_map(|sample| Round::of(sample)).collect();
         let last = counted().next_back();
         let clients = clients(&rounds);
+        let warm = if trial.held == Held::Cold { warm(&rounds) } else { 0 };
         Self {
             trial: last.map_or(trial, |sample| &sample.trial).clone(),
-            held: held(trial, &rounds),
+            held: if 2 * warm > rounds.len() { Held::Warm } else { trial.held },
+            warm_rounds: warm,
             rounds: rounds.len(),
             failed: counted().filter(|sample| round::failure(sample).is_some()).count(),
             path_mtu_bytes: last.and_then(|sample| sample.path_mtu_bytes),
@@ -132,7 +146,8 @@ impl Point {
             elapsed_s: over(&rounds, |round| Some(round.elapsed_s())),
             rates: rates(trial.direction, &rounds),
             total: over(&rounds, |round| Some(round.total_kib_s())),
-            fairness: fairness(&clients),
+            totals_kib_s: rounds.iter().map(|one| (one.number(), one.total_kib_s())).collect(),
+            fairness: fairness(&clients, &rounds),
             clients,
             server: server(&rounds, cpus),
         }
@@ -145,10 +160,8 @@ impl Point {
     }
 }
 
-/// One round that was warm makes all of them doubtful: they count as what most of them were.
-fn held(trial: &Trial, rounds: &[Round<'_>]) -> Held {
-    let warm = rounds.iter().filter(|round| round.held() == Held::Warm).count();
-    if 2 * warm > rounds.len() { Held::Warm } else { trial.held }
+fn warm(rounds: &[Round<'_>]) -> usize {
+    rounds.iter().filter(|round| round.held() == Held::Warm).count()
 }
 
 fn rates(direction: Direction, rounds: &[Round<'_>]) -> BTreeMap<Direction, Figure> {
@@ -178,25 +191,24 @@ fn of_client(client: u32, direction: Direction, rounds: &[ClientRound]) -> Optio
     Some(ClientFigures { client, direction, elapsed_s, rate_kib_s })
 }
 
-fn fairness(clients: &[ClientFigures]) -> Option<Fairness> {
+fn fairness(clients: &[ClientFigures], rounds: &[Round<'_>]) -> Option<Fairness> {
     if clients.len() < 2 {
         return None;
     }
     let times: Vec<f64> = clients.iter().map(|one| one.elapsed_s.value).collect();
-    let rates: Vec<f64> = clients.iter().map(|one| one.rate_kib_s.value).collect();
-    let longest =
-        |a: &&ClientFigures, b: &&ClientFigures| a.elapsed_s.value.total_cmp(&b.elapsed_s.value);
-    let (worst, best) = (clients.iter().max_by(longest)?, clients.iter().min_by(longest)?);
-    let [least, most] = [f64::min, f64::max].map(|of| rates.iter().copied().reduce(of));
+    let worst = clients.iter().max_by(|a, b| a.elapsed_s.value.total_cmp(&b.elapsed_s.value))?;
     let median_s = stats::median(&times)?;
+    let of_each: Vec<Alike> = rounds.iter().filter_map(|one| Alike::of(&one.clients())).collect();
+    let mean = |of: fn(&Alike) -> f64| Figure::of(&of_each.iter().map(of).collect::<Vec<_>>());
     Some(Fairness {
         mean_s: stats::arithmetic_mean(&times)?,
         median_s,
-        jain: round::jain(&rates)?,
-        slowest_over_median: worst.elapsed_s.value / median_s,
-        least_over_most_rate: least? / most?,
+        jain: mean(|one| one.jain)?,
+        slowest_over_median: mean(|one| one.slowest_over_median)?,
+        least_over_most_rate: mean(|one| one.least_over_most_rate)?,
+        finish_spread_s: mean(|one| one.finish_spread_s)?,
         worst_client: worst.client,
-        finish_spread_s: worst.elapsed_s.value - best.elapsed_s.value,
+        worst_over_median: worst.elapsed_s.value / median_s,
     })
 }
 
@@ -206,6 +218,7 @@ fn server(rounds: &[Round<'_>], cpus: Option<u32>) -> ServerFigures {
         cpu_percent_of_one: over(rounds, |round| Some(100.0 * round.server_cpus()?)),
         cpu_percent_of_all: over(rounds, |round| of_all(round.server_cpus()?)),
         host_cpu_percent: cpus.and_then(|cpus| host(rounds, cpus)),
+        foreign_cpu_percent: cpus.and_then(|cpus| foreign(rounds, cpus)),
         calls_per_s: over(rounds, Round::calls_per_s),
         calls_per_kib: over(rounds, Round::calls_per_kib),
         cpu_s_per_gib: over(rounds, Round::cpu_s_per_gib),
@@ -213,12 +226,27 @@ fn server(rounds: &[Round<'_>], cpus: Option<u32>) -> ServerFigures {
     }
 }
 
-/// Busy CPUs of the machine over all rounds: its counters move in ticks of 10 ms, of which a short round has none.
+/// Busy CPUs of the machine, all programs together.
 fn host(rounds: &[Round<'_>], cpus: u32) -> Option<Figure> {
-    let watched: Vec<[f64; 2]> = rounds.iter().filter_map(Round::watched_and_idle_s).collect();
-    let [elapsed, idle] = [0, 1].map(|part| watched.iter().map(|one| one[part]).sum::<f64>());
-    let busy = 1.0 - idle / (elapsed * f64::from(cpus));
-    (elapsed >= LEAST_WATCHED_S).then(|| Figure::exact(100.0 * busy.max(0.0)))
+    let idle = share_of_all(rounds, cpus, Round::watched_and_idle_s)?;
+    Some(Figure::exact((100.0 - idle).max(0.0)))
+}
+
+fn foreign(rounds: &[Round<'_>], cpus: u32) -> Option<Figure> {
+    let taken = share_of_all(rounds, cpus, Round::watched_and_foreign_s)?;
+    Some(Figure::exact(taken.min(100.0)))
+}
+
+/// CPU time in percent of all CPUs, over all rounds: the counters of the machine move in ticks of 10 ms, of which a short round
+/// has none.
+fn share_of_all<'r>(
+    rounds: &[Round<'r>],
+    cpus: u32,
+    of: impl Fn(&Round<'r>) -> Option<[f64; 2]>,
+) -> Option<f64> {
+    let watched: Vec<[f64; 2]> = rounds.iter().filter_map(of).collect();
+    let [elapsed, part] = [0, 1].map(|part| watched.iter().map(|one| one[part]).sum::<f64>());
+    (elapsed >= LEAST_WATCHED_S).then(|| 100.0 * part / (elapsed * f64::from(cpus)))
 }
 
 /// A figure of the rounds that have one.

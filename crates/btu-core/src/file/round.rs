@@ -28,8 +28,23 @@ pub struct ClientRound {
     pub direction: Direction,
     /// From its request to the server's last word.
     pub elapsed_s: f64,
+    /// When the last word came, since all were released.
+    pub ended_s: f64,
     /// Its bytes in that time.
     pub rate_kib_s: f64,
+}
+
+/// How alike the clients of one trial fared.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Alike {
+    /// Jain's index of their rates.
+    pub jain: f64,
+    /// The longest time over the median.
+    pub slowest_over_median: f64,
+    /// The lowest rate over the highest.
+    pub least_over_most_rate: f64,
+    /// From the end of the first to the end of the last.
+    pub finish_spread_s: f64,
 }
 
 /// Why a trial has no figures.
@@ -66,8 +81,7 @@ impl<'a> Round<'a> {
 
     /// Where the file was: one that was asked for cold and of which no disk was read was warm.
     pub fn held(&self) -> Held {
-        let read = self.sample.servers.iter().map(|server| server.disk_read).sum::<Option<Bytes>>();
-        match (self.sample.trial.held, read) {
+        match (self.sample.trial.held, self.disk_read()) {
             (Held::Cold, Some(read))
                 if f64_of(read) < WARM * f64_of(self.sample.trial.size_bytes) =>
             {
@@ -122,17 +136,29 @@ impl<'a> Round<'a> {
 
     /// Bytes that came from a disk for each one that was delivered.
     pub fn disk_per_delivered(&self) -> Option<f64> {
-        let read: Option<Bytes> = self.sample.servers.iter().map(|server| server.disk_read).sum();
-        read.filter(|_| !self.sample.servers.is_empty())
-            .map(f64_of)
-            .zip(self.delivered())
-            .map(|(read, all)| read / all)
+        Some(f64_of(self.disk_read()?) / self.delivered()?)
     }
 
     /// How long the machine was watched, and how long its CPUs were idle meanwhile, all together.
     pub fn watched_and_idle_s(&self) -> Option<[f64; 2]> {
         let host = self.sample.host.as_ref()?;
         Some([host.elapsed_ns.seconds(), host.idle_ns?.seconds()])
+    }
+
+    /// How long the machine was watched, and the CPU time that other programs took meanwhile.
+    pub fn watched_and_foreign_s(&self) -> Option<[f64; 2]> {
+        let host = self.sample.host.as_ref()?;
+        Some([host.elapsed_ns.seconds(), host.foreign_cpu_ns?.seconds()])
+    }
+
+    /// The number of the round that it was made in.
+    pub fn number(&self) -> u32 {
+        self.sample.round
+    }
+
+    fn disk_read(&self) -> Option<Bytes> {
+        let read: Option<Bytes> = self.sample.servers.iter().map(|server| server.disk_read).sum();
+        read.filter(|_| !self.sample.servers.is_empty())
     }
 
     fn server_cpu_s(&self) -> Option<f64> {
@@ -156,6 +182,29 @@ impl<'a> Round<'a> {
     }
 }
 
+impl Alike {
+    /// Of these clients; `None` without any.
+    pub fn of(clients: &[ClientRound]) -> Option<Self> {
+        let all = |of: fn(&ClientRound) -> f64| clients.iter().map(of).collect::<Vec<f64>>();
+        let (times, rates) = (all(|one| one.elapsed_s), all(|one| one.rate_kib_s));
+        let [first_end, last_end] = bounds(&all(|one| one.ended_s))?;
+        let [least, most] = bounds(&rates)?;
+        let [_, longest] = bounds(&times)?;
+        Some(Self {
+            jain: jain(&rates)?,
+            slowest_over_median: longest / stats::median(&times)?,
+            least_over_most_rate: least / most,
+            finish_spread_s: last_end - first_end,
+        })
+    }
+}
+
+/// The lowest and the highest.
+fn bounds(values: &[f64]) -> Option<[f64; 2]> {
+    let low = values.iter().copied().reduce(f64::min)?;
+    Some([low, values.iter().copied().reduce(f64::max)?])
+}
+
 /// Jain, Chiu and Hawe, DEC-TR-301 (1984): (sum x)^2 / (n sum x^2); 1 where all have the same.
 pub fn jain(rates: &[f64]) -> Option<f64> {
     let squares: f64 = rates.iter().map(|rate| rate * rate).sum();
@@ -166,8 +215,13 @@ pub fn jain(rates: &[f64]) -> Option<f64> {
 fn client_round(client: &ClientSample) -> Option<ClientRound> {
     let [from, to] = span(client)?;
     let elapsed_s = (to - from).seconds();
-    let rate_kib_s = f64_of(client.bytes) / KIB / elapsed_s;
-    Some(ClientRound { client: client.client, direction: client.direction, elapsed_s, rate_kib_s })
+    Some(ClientRound {
+        client: client.client,
+        direction: client.direction,
+        elapsed_s,
+        ended_s: to.seconds(),
+        rate_kib_s: f64_of(client.bytes) / KIB / elapsed_s,
+    })
 }
 
 /// From the first request to the last commit, or to the last byte where a protocol has no commit.

@@ -108,8 +108,8 @@ pub struct Pair {
     pub label: String,
     /// Both together.
     pub sum_kib_s: f64,
-    /// That over the mean of the two directions alone.
-    pub sum_over_unidirectional: f64,
+    /// That over the mean of the two directions alone; `None` where other programs took CPUs from them.
+    pub sum_over_unidirectional: Option<Figure>,
 }
 
 /// A number of clients beside the smallest one.

@@ -72,7 +72,7 @@ fn badges(seen: &Seen<'_>) -> Vec<Badge> {
 
 fn sentence(seen: &Seen<'_>, measured: bool) -> String {
     if !measured {
-        return "Nothing was measured.".to_owned();
+        return "Nothing was measured that counts.".to_owned();
     }
     let trials = seen.analysis.points.len();
     let failed = match seen.analysis.failures.len() {

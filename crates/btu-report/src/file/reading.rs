@@ -35,6 +35,12 @@ const WORDS: &[(&str, &str)] = &[
         "both transfers are released together, and only the time in which both run counts; a file that reaches beyond \
          it counts with its share",
     ),
+    (
+        "sum / unidirectional",
+        "the mean of the rounds' ratios, each of what ran in one round; directions that do not help each other reach 2. It is \
+         not available where other programs used 10 % of the CPUs or more: CPUs are shared by thread, and one transfer \
+         loses more to others than two",
+    ),
     ("call", "a remote procedure call: a block there, 4 bytes back; the next one waits for them"),
     ("stream", "blocks one behind the other, and one answer after the last"),
     (
@@ -51,7 +57,13 @@ const WORDS: &[(&str, &str)] = &[
     ("calls/s", "system calls of the server that read and wrote, files and sockets alike"),
     (
         "Jain",
-        "(sum of rates)^2 / (n x sum of their squares): 1 where all clients fare alike, 1/n where one has all",
+        "(sum of rates)^2 / (n x sum of their squares): 1 where all clients fare alike, 1/n where one has all; like the ratios \
+         beside it, of each round, and then the mean",
+    ),
+    (
+        "other programs",
+        "CPU time of processes that are not this program, in percent of all CPUs, less what the kernel's ticks blur: at least \
+         so much",
     ),
     (
         "shared-host",

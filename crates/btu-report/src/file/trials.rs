@@ -24,6 +24,7 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
         "95 % interval",
         "server CPU (% of one)",
         "host CPU (%)",
+        "other programs (%)",
     ];
     let columns = columns.map(Column::right).into_iter();
     vec![Block::Table(Table {
@@ -56,5 +57,6 @@ fn row(point: &Point) -> Vec<String> {
         number::interval(interval.map(|one| [one.low, one.high]), number::figure),
         percent(point.server.cpu_percent_of_one),
         percent(point.server.host_cpu_percent),
+        percent(point.server.foreign_cpu_percent),
     ]
 }

@@ -111,13 +111,13 @@ pub struct FileTrialResult {
     pub mean_elapsed_s: Option<f64>,
     /// Their median.
     pub median_elapsed_s: Option<f64>,
-    /// Jain's index of their rates.
+    /// Jain's index of their rates, as the mean of the rounds.
     pub jain: Option<f64>,
-    /// The longest time over the median.
+    /// The longest time over the median, likewise.
     pub slowest_over_median: Option<f64>,
-    /// The client with the longest time.
+    /// The client with the longest time over all rounds.
     pub worst_client: Option<u32>,
-    /// From the end of the first client to that of the last.
+    /// From the end of the first client to that of the last, as the mean of the rounds.
     pub finish_spread_s: Option<f64>,
     /// CPU time of the server in percent of one CPU.
     pub server_cpu_percent_of_one: Option<f64>,
@@ -125,6 +125,8 @@ pub struct FileTrialResult {
     pub server_cpu_percent_of_all: Option<f64>,
     /// Busy CPUs of the machine in percent of all.
     pub host_cpu_percent: Option<f64>,
+    /// CPU time of other programs in percent of all CPUs: at least so much.
+    pub foreign_cpu_percent: Option<f64>,
     /// System calls of the server that read and wrote, per second.
     pub calls_per_s: Option<f64>,
     /// The same for each KiB that was delivered.
@@ -175,8 +177,10 @@ pub struct FilePairResult {
     pub label: String,
     /// Both together.
     pub sum_kib_s: f64,
-    /// That over the mean of the two directions alone.
-    pub sum_over_unidirectional: f64,
+    /// That over the mean of the two directions alone, of the same round each.
+    pub sum_over_unidirectional: Option<f64>,
+    /// Its 95 % interval.
+    pub sum_over_unidirectional_ci95: Option<[f64; 2]>,
 }
 
 /// A number of clients beside the smallest one.
@@ -211,7 +215,7 @@ pub struct FileFailureResult {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileFlagResult {
-    /// Kebab case, stable: `shared-host`, `not-cold`.
+    /// Kebab case, stable: `shared-host`, `foreign-cpu`, `not-cold`.
     pub name: String,
     /// What was seen.
     pub detail: String,
@@ -235,7 +239,7 @@ pub fn file_result(journal: &Journal, analysis: &Analysis) -> FileDocument {
         fits: findings().flat_map(|one| &one.fits).map(fit).collect(),
         bidirectional: findings().flat_map(|one| &one.pairs).map(pair).collect(),
         ratios: findings().flat_map(|one| &one.ratios).map(ratio).collect(),
-        failures: failures(analysis),
+        failures: analysis.failures.iter().map(failure).collect(),
         missing: analysis.missing.iter().cloned().collect(),
         flags: analysis.flags.iter().map(flag).collect(),
     }
@@ -267,13 +271,14 @@ fn trial(point: &Point) -> FileTrialResult {
         clients: point.clients.iter().map(client).collect(),
         mean_elapsed_s: point.mean_elapsed_s(),
         median_elapsed_s: fair.map(|fair| fair.median_s),
-        jain: fair.map(|fair| fair.jain),
-        slowest_over_median: fair.map(|fair| fair.slowest_over_median),
+        jain: fair.map(|fair| fair.jain.value),
+        slowest_over_median: fair.map(|fair| fair.slowest_over_median.value),
         worst_client: fair.map(|fair| fair.worst_client),
-        finish_spread_s: fair.map(|fair| fair.finish_spread_s),
+        finish_spread_s: fair.map(|fair| fair.finish_spread_s.value),
         server_cpu_percent_of_one: value(server.cpu_percent_of_one),
         server_cpu_percent_of_all: value(server.cpu_percent_of_all),
         host_cpu_percent: value(server.host_cpu_percent),
+        foreign_cpu_percent: value(server.foreign_cpu_percent),
         calls_per_s: value(server.calls_per_s),
         calls_per_kib: value(server.calls_per_kib),
         server_cpu_s_per_gib: value(server.cpu_s_per_gib),
@@ -313,7 +318,8 @@ fn pair(pair: &Pair) -> FilePairResult {
     FilePairResult {
         label: pair.label.clone(),
         sum_kib_s: pair.sum_kib_s,
-        sum_over_unidirectional: pair.sum_over_unidirectional,
+        sum_over_unidirectional: value(pair.sum_over_unidirectional),
+        sum_over_unidirectional_ci95: interval(pair.sum_over_unidirectional),
     }
 }
 
@@ -327,13 +333,8 @@ fn ratio(ratio: &Ratio) -> FileRatioResult {
     }
 }
 
-fn failures(analysis: &Analysis) -> Vec<FileFailureResult> {
-    let failure = |one: &btu_core::file::analysis::Failure| FileFailureResult {
-        label: one.trial.label(),
-        round: one.round,
-        failure: one.reason.clone(),
-    };
-    analysis.failures.iter().map(failure).collect()
+fn failure(one: &btu_core::file::analysis::Failure) -> FileFailureResult {
+    FileFailureResult { label: one.trial.label(), round: one.round, failure: one.reason.clone() }
 }
 
 fn flag(flag: &Flag) -> FileFlagResult {
@@ -351,11 +352,11 @@ impl FileDocument {
 const FORWARD: [Direction; 3] = [Direction::AToB, Direction::WithinA, Direction::WithinB];
 const NO_ROUND: &str = "no round came to its end";
 const NO_INTERVAL: &str = "an interval needs three rounds";
+const NO_RATIO: &str =
+    "other programs took CPUs from it, or its rounds are too few: an interval needs three";
 const ONE_CLIENT: &str = "one client has nobody to be compared with";
 const NOT_READ: &str = "the samples say why it could not be read: not_available of their servers";
-
-const NOT_WATCHED: &str =
-    "the machine was watched for less than 0.2 s in all rounds, or its CPUs are not known";
+const NOT_WATCHED: &str = "watched for less than 0.2 s in all rounds, or its CPUs are not known";
 
 /// Why each key may be null.
 const REASONS: &Reasons = &[
@@ -380,10 +381,13 @@ const REASONS: &Reasons = &[
     ("server_cpu_percent_of_one", NOT_READ),
     ("server_cpu_percent_of_all", NOT_READ),
     ("host_cpu_percent", NOT_WATCHED),
+    ("foreign_cpu_percent", NOT_WATCHED),
     ("calls_per_s", NOT_READ),
     ("calls_per_kib", NOT_READ),
     ("server_cpu_s_per_gib", NOT_READ),
     ("disk_per_delivered", NOT_READ),
+    ("sum_over_unidirectional", NO_RATIO),
+    ("sum_over_unidirectional_ci95", NO_RATIO),
     ("rate_ratio", NO_ROUND),
     ("server_cpu_ratio", NOT_READ),
     ("host_cpu_ratio", NOT_WATCHED),

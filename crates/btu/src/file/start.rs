@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::SystemTime;
 
 use anyhow::anyhow;
@@ -64,27 +65,31 @@ pub(super) fn start(args: &FileArgs, interrupt: &Interrupt) -> Result<Started, F
         hosts.placement.insert("io_directory".to_owned(), named);
         service.keep_files_in(directory);
     }
-    let absent = Absent::of(&plan, &mut service)?;
-    let (journal, lines) = if let Some(directory) = &args.resume {
-        journal::go_on(directory, &hosts)?
-    } else {
-        fresh(args, &plan, &hosts, &absent)?
-    };
+    let absent = Absent::of(&plan, &mut service);
+    // What an interrupt ended says nothing of a protocol.
+    if interrupt.flag().load(Relaxed) {
+        return Err(interrupt.before_all());
+    }
+    let absent = absent?;
+    let (journal, lines) = journal_of(args, &plan, &hosts, &absent)?;
     let progress = Progress::new(args.quiet || args.json);
     Ok(Started { plan, journal, lines, service, absent, progress })
 }
 
-/// A new journal that says what is not there.
-fn fresh(
+/// A new journal or the one that goes on, which says what is not there now.
+fn journal_of(
     args: &FileArgs,
     plan: &Plan,
     hosts: &Disclosure,
     absent: &Absent,
 ) -> Result<(JournalDir, Vec<Line>), Failure> {
-    let out = || default_out(plan);
-    let mut journal = journal::begin(args.out.as_deref(), out, &plan.to_toml(), hosts)?;
-    let lines = absent.lines();
-    for line in &lines {
+    let (mut journal, lines) = if let Some(directory) = &args.resume {
+        journal::go_on(directory, hosts)?
+    } else {
+        let (named, out) = (args.out.as_deref(), || default_out(plan));
+        (journal::begin(named, out, &plan.to_toml(), hosts)?, Vec::new())
+    };
+    for line in absent.lines().iter().filter(|line| !lines.contains(*line)) {
         journal.keep(line).map_err(journal::journal_failure)?;
     }
     Ok((journal, lines))

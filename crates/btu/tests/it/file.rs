@@ -57,6 +57,8 @@ fn what_nobody_can_measure_is_refused_with_what_is_legal() {
             &["transfer", "--mtu", "1500B", "--path", "loopback"],
             "--mtu: the loopback keeps its MTU",
         ),
+        (&["cold-read", "--mtu", "9000B"], "--mtu: none of cold-read has them; leave them out"),
+        (&["baseline", "--sizes", "1MiB,1MiB"], "--sizes: 1MiB is named twice; name it once"),
         (&["cold-read", "--io-dir", "/nowhere"], "--io-dir /nowhere: not a directory"),
     ] {
         let told = refusal(args);
@@ -123,7 +125,8 @@ fn a_measurement_that_was_killed_goes_on_where_it_stood() {
     wait_until(|| std::fs::read_to_string(&samples).is_ok_and(|text| text.lines().count() > 3));
     signal(child.id(), "KILL");
     child.wait().unwrap();
-    let before = std::fs::read_to_string(&samples).unwrap().matches('\n').count();
+    let before = std::fs::read_to_string(&samples).unwrap();
+    let (kept, _torn) = before.rsplit_once('\n').unwrap();
     run(btu().current_dir(folder.path()).args(["file", "--resume", "out", "--quiet"])).unwrap();
     let trials = of_kind(&out, "file_trial");
     let places = trials.iter().map(|one| (one["round"].as_u64(), one["position"].as_u64()));
@@ -132,6 +135,7 @@ fn a_measurement_that_was_killed_goes_on_where_it_stood() {
     places.sort_unstable();
     places.dedup();
     assert_eq!((all, places.len()), (45 * 4, 45 * 4));
-    assert!(before <= all, "{before} of {all}");
+    assert!(kept.lines().count() < all, "it was killed too late");
+    assert!(std::fs::read_to_string(&samples).unwrap().starts_with(kept), "a trial is made once");
     assert_eq!(read_json(&out.join("result.json"))["complete"], Value::from(true));
 }

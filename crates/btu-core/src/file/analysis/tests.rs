@@ -54,6 +54,21 @@ fn what_was_asked_for_cold_and_was_not_is_flagged_and_so_is_a_shared_host() {
 }
 
 #[test]
+fn a_cold_read_that_was_warm_in_some_rounds_is_flagged() {
+    let mut journal = measured(&["cold-read"]);
+    journal.lines.truncate(1);
+    let Line::FileTrial(first) = &mut journal.lines[0] else { panic!() };
+    first.servers.push(server(1.0, 0.5, 64, 1 << 20));
+    let mut again = first.clone();
+    (again.round, again.servers[0].disk_read) = (2, Some(Bytes::ZERO));
+    journal.lines.push(Line::FileTrial(again));
+    let flags = analyse(&journal).flags;
+    let last = flags.last().unwrap();
+    assert_eq!(last.name, NOT_COLD);
+    assert!(last.detail.ends_with("warm in 1 of 2 rounds: its figures are of both"), "{last:?}");
+}
+
+#[test]
 fn a_protocol_that_is_not_there_is_told_and_is_no_failure() {
     let mut journal = measured(&["baseline"]);
     let (protocol, reason) = ("quic".to_owned(), "not built".to_owned());

@@ -82,7 +82,7 @@ fn together(found: &[&Point]) -> Table {
     let mut table =
         Table::new("All clients together", "Clients", first.into_iter().chain(more).collect());
     for point in found {
-        let of = |column: &Fair| point.fairness.as_ref().map(column.2).map(Figure::exact);
+        let of = |column: &Fair| point.fairness.as_ref().map(column.2);
         let cells = std::iter::once(point.total).chain(COLUMNS.iter().map(of));
         table.row(label(point), cells.collect());
     }
@@ -91,9 +91,9 @@ fn together(found: &[&Point]) -> Table {
 
 fn worst(point: &Point) -> Option<String> {
     let fair = point.fairness.as_ref()?;
-    let (client, times) = (fair.worst_client, fair.slowest_over_median);
+    let (client, times) = (fair.worst_client, fair.worst_over_median);
     Some(format!(
-        "{}: client {client} was the slowest, with {times:.2} times the median.",
+        "{}: client {client} was the slowest over all rounds, with {times:.2} times the median.",
         label(point)
     ))
 }
@@ -104,11 +104,11 @@ fn label(point: &Point) -> String {
 }
 
 /// A column of how alike clients fared: its heading, its unit, where it is.
-type Fair = (&'static str, Unit, fn(&Fairness) -> f64);
+type Fair = (&'static str, Unit, fn(&Fairness) -> Figure);
 
 const COLUMNS: &[Fair] = &[
-    ("mean", Unit::Seconds, |fair| fair.mean_s),
-    ("median", Unit::Seconds, |fair| fair.median_s),
+    ("mean", Unit::Seconds, |fair| Figure::exact(fair.mean_s)),
+    ("median", Unit::Seconds, |fair| Figure::exact(fair.median_s)),
     ("Jain", Unit::Ratio, |fair| fair.jain),
     ("slowest / median", Unit::Ratio, |fair| fair.slowest_over_median),
     ("least / most rate", Unit::Ratio, |fair| fair.least_over_most_rate),

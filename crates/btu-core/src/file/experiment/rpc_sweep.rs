@@ -64,7 +64,11 @@ impl Experiment for RpcSweep {
                 .filter(|one| !one.points.is_empty())
                 .collect(),
             fits: series.iter().filter_map(|one| one.fit(points)).collect(),
-            remarks: series.iter().filter_map(Series::steps).collect(),
+            remarks: series
+                .iter()
+                .filter_map(Series::steps)
+                .chain(series.iter().filter_map(|one| one.without_line(points)))
+                .collect(),
             ..Findings::default()
         }
     }
@@ -126,15 +130,9 @@ impl Series {
         }
     }
 
-    /// The line through the time of one block.
+    /// The line through the times of one block, where it is one that a block can have.
     fn fit(&self, points: &[Point]) -> Option<Fit> {
-        let place = |size: &Bytes| {
-            let found = point(points, &self.trial(*size))?;
-            let each = found.elapsed_s?.value / f64::from(found.trial.count);
-            Some((f64_of(*size) / KIB, each))
-        };
-        let places: Vec<(f64, f64)> = self.sizes.iter().filter_map(place).collect();
-        let line = Line::through(&places).filter(|line| places.len() > 2 && line.per_byte > 0.0)?;
+        let line = self.line(points).filter(|line| line.per_byte > 0.0 && line.fixed >= 0.0)?;
         Some(Fit {
             protocol: self.protocol.clone(),
             operation: self.operation,
@@ -143,6 +141,30 @@ impl Series {
             r_inf_kib_s: line.per_byte.recip(),
             half_size_kib: line.fixed / line.per_byte,
         })
+    }
+
+    /// Why there is no line where there are times enough.
+    fn without_line(&self, points: &[Point]) -> Option<String> {
+        let line = self.line(points).filter(|_| self.fit(points).is_none())?;
+        let what = if line.per_byte > 0.0 {
+            "an empty block less than no time"
+        } else {
+            "larger blocks less time"
+        };
+        let (protocol, operation, at) = (&self.protocol, self.operation.name(), at_mtu(self.mtu));
+        Some(format!(
+            "{protocol} {operation}{at}: no fitted line: it would give {what}; the times scatter too much."
+        ))
+    }
+
+    fn line(&self, points: &[Point]) -> Option<Line> {
+        let place = |size: &Bytes| {
+            let found = point(points, &self.trial(*size))?;
+            let each = found.elapsed_s?.value / f64::from(found.trial.count);
+            Some((f64_of(*size) / KIB, each))
+        };
+        let places: Vec<(f64, f64)> = self.sizes.iter().filter_map(place).collect();
+        Line::through(&places).filter(|_| places.len() > 2)
     }
 
     /// Neighbouring sizes that take as many packets: their times differ by bytes alone.

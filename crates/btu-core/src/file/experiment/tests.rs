@@ -6,11 +6,14 @@ use crate::file::plan::Path;
 use crate::file::round::KIB;
 use crate::file::round::f64_of;
 use crate::file::sample::TrialSample;
+use crate::file::table::Pair;
 use crate::file::table::Table;
 use crate::file::testing::client;
 use crate::file::testing::journal;
+use crate::file::testing::nanos;
 use crate::file::testing::sample;
 use crate::file::testing::server;
+use crate::sample::HostSample;
 
 fn plan(name: &str) -> Plan {
     Plan::new(vec![name.to_owned()], 1)
@@ -89,8 +92,59 @@ fn both_directions_of_the_papers_table_2_are_less_than_twice_one() {
     let two = row(table, "ftp 1 MB, MTU 4144, two clients (each)");
     assert_eq!(two, [Some(510.0), None, Some(1020.0), Some(0.73)]);
     let ratios: Vec<String> =
-        findings.pairs.iter().map(|pair| format!("{:.2}", pair.sum_over_unidirectional)).collect();
+        findings.pairs.iter().map(|pair| format!("{:.2}", ratio(pair))).collect();
     assert_eq!(ratios, ["1.43", "1.34"]);
+    assert!(findings.remarks.is_empty(), "{:?}", findings.remarks);
+}
+
+fn ratio(pair: &Pair) -> f64 {
+    pair.sum_over_unidirectional.unwrap().value
+}
+
+/// Every direction alone has 1000 KB/s in round 1 and 100 in round 2, both at once have 1500 and 150.
+#[test]
+fn a_ratio_is_of_what_ran_in_the_same_round() {
+    let plan = Plan { sizes_bytes: vec![MB], ..plan("transfer") };
+    let see = |trial: &Trial, round: u32, kib_s: f64| {
+        let kib_s = if trial.direction == Direction::Both { 0.75 * kib_s } else { kib_s };
+        TrialSample { round, ..at_rate(trial, kib_s) }
+    };
+    let mut samples: Vec<TrialSample> =
+        plan.trials().iter().flat_map(|one| [see(one, 1, 1000.0), see(one, 2, 100.0)]).collect();
+    // A round that only one of them has says nothing.
+    samples.push(see(&plan.trials()[0], 3, 1.0));
+    let findings = analyse(&journal(plan, samples)).experiments.remove(0).findings;
+    assert!(findings.pairs.iter().all(|pair| (ratio(pair) - 1.5).abs() < 1e-6), "{findings:#?}");
+}
+
+/// Two transfers have twice the threads of one, and so nearly twice the time of CPUs that are shared with others.
+#[test]
+fn a_ratio_is_not_available_where_other_programs_took_cpus_and_beyond_two_it_is_explained() {
+    let plan =
+        Plan { sizes_bytes: vec![MB], mtus_bytes: vec![Bytes::new(1500)], ..plan("transfer") };
+    let with = |foreign_s: f64| {
+        found(&plan, |trial| {
+            let host = HostSample {
+                elapsed_ns: nanos(1.0),
+                idle_ns: Some(nanos(0.0)),
+                foreign_cpu_ns: Some(nanos(foreign_s)),
+                ..HostSample::default()
+            };
+            TrialSample { host: Some(host), ..at_rate(trial, rate(trial)) }
+        })
+    };
+    let (quiet, disturbed) = (with(0.1), with(0.5));
+    assert!((ratio(&quiet.pairs[0]) - 3.0).abs() < 1e-6);
+    assert!(quiet.remarks[0].starts_with("ftp 1 MB, MTU 1500: sum / unidirectional is 3.00: "));
+    assert_eq!(disturbed.pairs[0].sum_over_unidirectional, None);
+    assert!((disturbed.pairs[0].sum_kib_s - 3000.0).abs() < 0.01, "what passed stays");
+    let told = "ftp 1 MB, MTU 1500: sum / unidirectional is not available: other programs used up to 25 % of the CPUs";
+    assert!(disturbed.remarks[0].starts_with(told), "{:?}", disturbed.remarks);
+}
+
+/// Three times as much both ways as one way.
+fn rate(trial: &Trial) -> f64 {
+    if trial.direction == Direction::Both { 1500.0 } else { 1000.0 }
 }
 
 /// CITI TR 92-2, table 3, in milliseconds of one write.
@@ -127,6 +181,27 @@ fn the_papers_table_3_is_a_line_of_five_milliseconds_and_more_than_a_megabyte_in
     let told = "tcp-rpc, MTU 4144: as many packets each: 1.5 KB and 3 KB; 4 KB and 6 KB; from every other size to the next \
                 the count changes.";
     assert_eq!(findings.remarks, [told]);
+}
+
+/// Blocks of 1 KB in 1 ms each, of 64 KB in 200 ms, of 1 MB in 10 s: a line through them begins below zero.
+#[test]
+fn a_line_that_no_block_can_have_is_told_and_not_drawn() {
+    let sizes = [1 << 10, 64 << 10, 1 << 20];
+    let plan = Plan {
+        sizes_bytes: sizes.map(Bytes::new).to_vec(),
+        mtus_bytes: vec![Bytes::new(4144)],
+        ..plan("rpc-sweep")
+    };
+    let with = |ms: [f64; 3]| {
+        found(&plan, |trial| {
+            let at = sizes.iter().position(|size| *size == trial.size_bytes.count()).unwrap();
+            sample(trial, Direction::AToB, &[ms[at] / 1e3 * f64::from(trial.count)])
+        })
+    };
+    let (steep, falling) = (with([1.0, 200.0, 10_000.0]), with([30.0, 20.0, 10.0]));
+    assert!(steep.fits.is_empty() && falling.fits.is_empty());
+    assert!(steep.remarks[0].contains("no fitted line: it would give an empty block less than"));
+    assert!(falling.remarks[0].contains("no fitted line: it would give larger blocks less time"));
 }
 
 /// CITI TR 92-2, table 4: 270 and 460 KB/s of 10 MB, 50 and 80 % of the CPU, 720 and 1200 calls.
@@ -168,7 +243,9 @@ fn the_slowest_of_many_clients_is_named() {
     });
     assert_eq!(
         findings.remarks,
-        ["ftp get 1 MB, 15 at once: client 5 was the slowest, with 2.00 times the median."]
+        [
+            "ftp get 1 MB, 15 at once: client 5 was the slowest over all rounds, with 2.00 times the median."
+        ]
     );
     let [each, together] = &findings.tables[..] else { panic!() };
     assert_eq!(each.rows.len(), 16);

@@ -3,6 +3,7 @@
 use super::Experiment;
 use super::MB;
 use super::at_mtu;
+use super::foreign;
 use super::total;
 use super::trial;
 use crate::file::plan::Plan;
@@ -48,19 +49,16 @@ impl Experiment for Transfer {
     fn findings(&self, plan: &Plan, points: &[Point]) -> Findings {
         let mut table = Table::new("Transfers between two hosts (T2)", "Test", columns());
         let mut pairs = Vec::new();
+        let mut remarks = Vec::new();
         for setup in setups(plan) {
             setup.add(&mut table, points);
             pairs.extend(setup.pair(points));
+            remarks.extend(setup.doubt(points));
         }
         let mtus = plan.mtus_or(&MTUS).len();
         let offloaded = points.iter().any(|point| point.offload == Some(true));
-        let remarks = (mtus > 1 && offloaded).then(|| OFFLOADED.to_owned());
-        Findings {
-            tables: vec![table],
-            pairs,
-            remarks: remarks.into_iter().collect(),
-            ..Findings::default()
-        }
+        remarks.extend((mtus > 1 && offloaded).then(|| OFFLOADED.to_owned()));
+        Findings { tables: vec![table], pairs, remarks, ..Findings::default() }
     }
 }
 
@@ -119,11 +117,11 @@ impl Setup {
         let alone = [Direction::AToB, Direction::BToA].map(|way| total(points, &self.trial(way)));
         table.row(&label, vec![alone[0], alone[1], None, None]);
         let [to, from, sum] = self.both(points);
-        let ratio = sum.and_then(|sum| self.over_alone(sum, points));
+        let ratio = self.over_alone(&self.trial(Direction::Both), points);
         table.row(format!("{label}, bidirectional"), vec![to, from, sum, ratio]);
-        let two = self.two().and_then(|two| total(points, &two));
-        let ratio = two.and_then(|two| self.over_alone(two, points));
-        table.row(format!("{label}, two clients (each)"), vec![two.map(halved), None, two, ratio]);
+        let Some(two) = self.two() else { return };
+        let (sum, ratio) = (total(points, &two), self.over_alone(&two, points));
+        table.row(format!("{label}, two clients (each)"), vec![sum.map(halved), None, sum, ratio]);
     }
 
     /// A->B, B->A and the sum while both ran.
@@ -135,19 +133,47 @@ impl Setup {
         [rate(Direction::AToB), rate(Direction::BToA), both.total]
     }
 
-    /// A sum over the mean of the two directions alone.
-    fn over_alone(&self, sum: Figure, points: &[Point]) -> Option<Figure> {
-        let [to, from] =
-            [Direction::AToB, Direction::BToA].map(|way| total(points, &self.trial(way)));
-        let alone = f64::midpoint(to?.value, from?.value);
-        (alone > 0.0).then(|| Figure::exact(sum.value / alone))
+    /// A sum over the mean of the two directions alone, of the same round each. What other programs took from them is in no
+    /// ratio: one transfer loses more to them than two.
+    fn over_alone(&self, more: &Trial, points: &[Point]) -> Option<Figure> {
+        let compared = self.compared(more, points)?;
+        if compared.iter().any(|one| foreign(one).is_some()) {
+            return None;
+        }
+        let [more, to, from] = compared.map(|one| &one.totals_kib_s);
+        let ratio = |(round, sum): (&u32, &f64)| {
+            let alone = f64::midpoint(*to.get(round)?, *from.get(round)?);
+            (alone > 0.0).then(|| sum / alone)
+        };
+        Figure::of(&more.iter().filter_map(ratio).collect::<Vec<f64>>())
+    }
+
+    /// More than one transfer at once, then each direction alone.
+    fn compared<'p>(&self, more: &Trial, points: &'p [Point]) -> Option<[&'p Point; 3]> {
+        let of = |trial: &Trial| super::point(points, trial);
+        let alone = |way| of(&self.trial(way));
+        Some([of(more)?, alone(Direction::AToB)?, alone(Direction::BToA)?])
     }
 
     fn pair(&self, points: &[Point]) -> Option<Pair> {
         let [.., sum] = self.both(points);
-        let ratio = self.over_alone(sum?, points)?;
-        let label = self.label();
-        Some(Pair { label, sum_kib_s: sum?.value, sum_over_unidirectional: ratio.value })
+        let ratio = self.over_alone(&self.trial(Direction::Both), points);
+        Some(Pair { label: self.label(), sum_kib_s: sum?.value, sum_over_unidirectional: ratio })
+    }
+
+    /// Why a ratio is not there, or says more than one direction can have to give.
+    fn doubt(&self, points: &[Point]) -> Option<String> {
+        let (both, label) = (self.trial(Direction::Both), self.label());
+        let compared = self.compared(&both, points)?;
+        let most = compared.into_iter().filter_map(foreign).reduce(f64::max);
+        if let Some(most) = most {
+            return Some(format!(
+                "{label}: sum / unidirectional is not available: other programs used up to {most:.0} % of the CPUs, and one \
+                 transfer loses more to them than two; end them, and measure again"
+            ));
+        }
+        let ratio = self.over_alone(&both, points)?.value;
+        (ratio > 2.0).then(|| format!("{label}: sum / unidirectional is {ratio:.2}: {BEYOND}"))
     }
 }
 
@@ -157,5 +183,7 @@ fn halved(figure: Figure) -> Figure {
 
 /// That of Ethernet, the device's own of the paper, a jumbo frame, the larger one of the paper.
 const MTUS: [Bytes; 4] = [Bytes::new(1500), Bytes::new(4144), Bytes::new(9000), Bytes::new(32_767)];
+const BEYOND: &str = "directions that do not help each other reach 2, so that one alone lost time by itself: to CPUs that slept \
+     between its packets, or to programs that took them";
 const OFFLOADED: &str = "The devices of the path cut segments for the system (TSO, GSO): an MTU then says little of what the \
      CPUs do.";

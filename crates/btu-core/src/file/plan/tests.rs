@@ -39,6 +39,26 @@ fn a_value_that_nobody_can_measure_with_is_named_with_the_legal_ones() {
 }
 
 #[test]
+fn a_value_that_is_named_twice_or_that_no_experiment_looks_at_is_refused() {
+    let refused = |name: &str, change: fn(&mut Plan)| {
+        let mut plan = Plan::new(vec![name.to_owned()], 1);
+        change(&mut plan);
+        let (key, cause) = plan.illegal().unwrap_or_default();
+        format!("{key}: {cause}")
+    };
+    let twice = |plan: &mut Plan| plan.clients = vec![1, 2, 1];
+    assert_eq!(refused("cold-read", twice), "clients: 1 is named twice; name it once");
+    let protocols = |plan: &mut Plan| plan.protocols = vec!["ftp".into(), "ftp".into()];
+    assert_eq!(refused("baseline", protocols), "protocols: ftp is named twice; name it once");
+    let mtu = |plan: &mut Plan| plan.mtus_bytes = vec![Bytes::new(9000)];
+    assert_eq!(refused("cold-read", mtu), "mtus_bytes: none of cold-read has them; leave them out");
+    assert_eq!(refused("transfer", mtu), ": ");
+    let clients = |plan: &mut Plan| plan.clients = vec![4];
+    assert_eq!(refused("baseline", clients), "clients: none of baseline has them; leave them out");
+    assert_eq!(refused("client-load", clients), ": ");
+}
+
+#[test]
 fn every_round_has_every_trial_once_in_an_order_of_its_own_that_the_seed_decides() {
     let plan = all();
     let trials =
