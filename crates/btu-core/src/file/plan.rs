@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::experiment;
 use super::experiment::Experiment;
+use super::sample::Operation;
 use super::sample::Trial;
 use crate::run::schedule::shuffle;
 use crate::units::Bytes;
@@ -139,6 +140,18 @@ impl Plan {
             .or_else(|| self.illegal_path())
             .or_else(|| self.repeated())
             .or_else(|| self.idle())
+            .or_else(|| self.large_block())
+    }
+
+    /// The first size that is too large for a call.
+    fn large_block(&self) -> Option<(&'static str, String)> {
+        let is_large = |trial: &Trial| trial.operation.is_of_blocks();
+        let mut blocks = self.trials().into_iter().filter(is_large);
+        let block = blocks.find(|trial| trial.size_bytes > Operation::LARGEST_BLOCK)?.size_bytes;
+        Some((
+            "sizes_bytes",
+            format!("{block}: the block of a call has at most {}", Operation::LARGEST_BLOCK),
+        ))
     }
 
     /// The first value that is named twice: its rows would be.

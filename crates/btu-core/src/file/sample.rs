@@ -62,6 +62,16 @@ pub enum Operation {
     Stream,
 }
 
+impl Operation {
+    /// The largest block of a call or a stream, which a client holds in memory as a whole.
+    pub const LARGEST_BLOCK: Bytes = Bytes::new(64 << 20);
+
+    /// True where a size is that of a block, not of a file.
+    pub fn is_of_blocks(self) -> bool {
+        matches!(self, Self::Call | Self::Stream)
+    }
+}
+
 /// Between which hosts the bytes of files go: A is the test host, B the other one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

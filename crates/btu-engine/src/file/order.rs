@@ -60,8 +60,9 @@ pub(super) fn buffer_for(errand: &Errand, protocol: &str) -> Result<Buffer, Engi
     let size = errand.size;
     let length = match errand.operation {
         Operation::Get | Operation::Put => BUFFER,
-        Operation::Call | Operation::Stream if size > LARGEST => {
-            let what = format!("{protocol}: a block of {size} is larger than {LARGEST}");
+        Operation::Call | Operation::Stream if size > Operation::LARGEST_BLOCK => {
+            let most = Operation::LARGEST_BLOCK;
+            let what = format!("{protocol}: a block of {size} is larger than {most}");
             return Err(EngineError::Refused(what));
         }
         Operation::Call | Operation::Stream => size.len(),
@@ -112,9 +113,6 @@ fn refused(what: &'static str) -> io::Error {
 
 /// Bytes per call for files, and for what is received.
 pub(super) const BUFFER: usize = 65536;
-
-/// The largest block, which a client holds in memory as a whole.
-const LARGEST: Bytes = Bytes::new(64 << 20);
 
 const MARK: [u8; 8] = *b"btu-rpc1";
 

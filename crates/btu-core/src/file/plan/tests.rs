@@ -27,6 +27,11 @@ fn a_value_that_nobody_can_measure_with_is_named_with_the_legal_ones() {
     assert!(plan(|plan| plan.sizes_bytes = vec![Bytes::ZERO]).contains("sizes_bytes: "));
     assert!(plan(|plan| plan.mtus_bytes = vec![Bytes::new(68)]).contains("mtus_bytes: "));
     assert!(plan(|plan| plan.patience_ns = Nanos::ZERO).contains("patience_ns: 0"));
+    let block = plan(|plan| plan.sizes_bytes = vec![Bytes::new(65 << 20)]);
+    assert!(
+        block.ends_with("sizes_bytes: 65MiB: the block of a call has at most 64MiB"),
+        "{block}"
+    );
     let names = "baseline, transfer, rpc-sweep, cold-read, client-load";
     let unknown = plan(|plan| plan.experiments = vec!["nightly".into()]);
     assert_eq!(unknown, format!("p: experiments: unknown experiment \"nightly\"; write {names}"));
