@@ -264,9 +264,10 @@ fn a_stop_ends_what_would_last_for_hours_and_is_told() {
     });
 }
 
-/// A directory for files of this test, and whether it is on a disk.
+/// A directory for files of this test, and whether it is on a disk: where the program has its own, so that an ordinary
+/// user may write there, too.
 fn directory() -> (tempfile::TempDir, bool) {
-    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let directory = tempfile::tempdir_in("/var/tmp").unwrap();
     let found = btu_sys::disk::file_system(directory.path()).unwrap();
     (directory, !found.in_memory)
 }
