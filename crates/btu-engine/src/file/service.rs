@@ -69,8 +69,12 @@ impl Service {
 
     /// Makes files that are cold or warm below this directory, for the servers of both hosts. They are removed with
     /// the service.
-    pub fn keep_files_in(&mut self, directory: PathBuf) {
-        self.stage = Some(Stage::below(directory));
+    ///
+    /// # Errors
+    /// Nothing can be made below it.
+    pub fn keep_files_in(&mut self, directory: PathBuf) -> Result<(), EngineError> {
+        self.stage = Some(Stage::below(directory)?);
+        Ok(())
     }
 
     /// Whether a protocol is there and has this operation: once, from `a` to `b`.
@@ -163,7 +167,7 @@ impl Service {
                 place: way.server.place.clone(),
                 address: way.server.address,
                 settings: way.server.sockets.clone(),
-                directory: self.stage.as_ref().and_then(Stage::directory),
+                directory: self.stage.as_ref().map(Stage::directory),
                 clients: usize::try_from(trial.clients).unwrap_or(usize::MAX),
             };
             Ok(Posted { server: protocol.serve(&offer)?, host: way.host })

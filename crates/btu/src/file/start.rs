@@ -14,6 +14,7 @@ use btu_core::file::plan::Plan;
 use btu_core::file::sample::Line;
 use btu_core::file::sample::Operation;
 use btu_core::file::sample::Trial;
+use btu_engine::EngineError;
 use btu_engine::file::service::Service;
 
 use super::options::FileArgs;
@@ -63,7 +64,7 @@ pub(super) fn start(args: &FileArgs, interrupt: &Interrupt) -> Result<Started, F
     if needs_files(&plan) {
         let named = Fact::known(directory.display().to_string());
         hosts.placement.insert("io_directory".to_owned(), named);
-        service.keep_files_in(directory);
+        service.keep_files_in(directory).map_err(unusable)?;
     }
     let absent = Absent::of(&plan, &mut service);
     // What an interrupt ended says nothing of a protocol.
@@ -74,6 +75,11 @@ pub(super) fn start(args: &FileArgs, interrupt: &Interrupt) -> Result<Started, F
     let (journal, lines) = journal_of(args, &plan, &hosts, &absent)?;
     let progress = Progress::new(args.quiet || args.json);
     Ok(Started { plan, journal, lines, service, absent, progress })
+}
+
+fn unusable(cause: EngineError) -> Failure {
+    let hint = "name a directory on a disk where you may write: --io-dir DIR";
+    Failure::environment(cause).hint(hint)
 }
 
 /// A new journal or the one that goes on, which says what is not there now.

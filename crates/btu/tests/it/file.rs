@@ -67,6 +67,17 @@ fn what_nobody_can_measure_is_refused_with_what_is_legal() {
 }
 
 #[test]
+fn a_directory_in_which_nothing_can_be_made_is_refused_before_anything_is_measured() {
+    let folder = TempDir::new().unwrap();
+    let args = ["file", "cold-read", "--io-dir", "/proc", "--path", "loopback", "--out", "out"];
+    let output = btu().current_dir(folder.path()).args(args).output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+    assert!(said(&output).contains("make directory /proc/btu-file-"), "{}", said(&output));
+    assert!(said(&output).contains("where you may write: --io-dir DIR"), "{}", said(&output));
+    assert!(!folder.path().join("out").exists());
+}
+
+#[test]
 fn a_protocol_without_calls_is_told_and_measures_nothing_of_them() {
     let folder = TempDir::new().unwrap();
     let args = ["rpc-sweep", "--protocols", "ftp", "--path", "loopback"];

@@ -25,11 +25,11 @@ use btu_sys::memory::Buffer;
 use crate::error::EngineError;
 use crate::file::ftp::scramble;
 
-/// A directory of this process alone, made when it is needed and removed with everything in it.
+/// A directory of this process alone, removed with everything in it.
 #[derive(Debug)]
 pub(super) struct Stage {
     above: PathBuf,
-    made: Option<Made>,
+    made: Made,
     /// How many files there are of a size.
     files: BTreeMap<Bytes, u32>,
 }
@@ -56,13 +56,16 @@ pub(super) struct Prop {
 }
 
 impl Stage {
-    pub(super) fn below(above: PathBuf) -> Self {
-        Self { above, made: None, files: BTreeMap::new() }
+    /// One below this directory, from which it removes what was left by others.
+    pub(super) fn below(above: PathBuf) -> Result<Self, EngineError> {
+        remove_what_was_left(&above);
+        let made = Made::below(&above)?;
+        Ok(Self { above, made, files: BTreeMap::new() })
     }
 
-    /// Where the files are, once there are any.
-    pub(super) fn directory(&self) -> Option<PathBuf> {
-        self.made.as_ref().map(|made| made.path.clone())
+    /// Where the files are.
+    pub(super) fn directory(&self) -> PathBuf {
+        self.made.path.clone()
     }
 
     /// The files of a trial: where they are to be cold, each is retrieved once by every client.
@@ -73,28 +76,13 @@ impl Stage {
     ) -> Result<Prop, EngineError> {
         let (size, held) = (trial.size_bytes, trial.held);
         let count = if held == Held::Cold { trial.count } else { 1 };
-        let directory = self.make()?;
+        let directory = self.directory();
         self.fill((&directory, stop), size, count)?;
         let in_memory = disk::file_system(&directory)?.in_memory;
         let obstacle = in_memory
             .then(|| format!("{} keeps its files in memory and on no disk", self.above.display()));
         let names = (0..count).map(|number| name(size, number)).collect();
         Ok(Prop { directory, names, size, held, obstacle, stop: Arc::clone(stop) })
-    }
-
-    fn make(&mut self) -> Result<PathBuf, EngineError> {
-        if let Some(made) = &self.made {
-            return Ok(made.path.clone());
-        }
-        remove_what_was_left(&self.above);
-        let process = std::process::id();
-        for number in 0..MOST_NAMES {
-            if let Some(made) = Made::at(self.above.join(format!("{PREFIX}{process}-{number}")))? {
-                return Ok(self.made.insert(made).path.clone());
-            }
-        }
-        let above = self.above.display();
-        Err(EngineError::Refused(format!("{above} has too many directories {PREFIX}{process}-N")))
     }
 
     fn fill(
@@ -121,6 +109,17 @@ impl Stage {
 }
 
 impl Made {
+    fn below(above: &Path) -> Result<Self, EngineError> {
+        let process = std::process::id();
+        for number in 0..MOST_NAMES {
+            if let Some(made) = Self::at(above.join(format!("{PREFIX}{process}-{number}")))? {
+                return Ok(made);
+            }
+        }
+        let above = above.display();
+        Err(EngineError::Refused(format!("{above} has too many directories {PREFIX}{process}-N")))
+    }
+
     /// `None` where somebody else has the name, or takes the directory for one that was left: until it is locked it
     /// looks like one.
     fn at(path: PathBuf) -> Result<Option<Self>, EngineError> {

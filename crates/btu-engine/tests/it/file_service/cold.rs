@@ -27,7 +27,7 @@ use super::visit;
 fn a_cold_file_comes_from_the_disk_and_a_warm_one_does_not() {
     let (directory, is_disk) = directory();
     let mut service = service();
-    service.keep_files_in(directory.path().to_owned());
+    service.keep_files_in(directory.path().to_owned()).unwrap();
     for protocol in built().map(FileProtocol::name) {
         let size_bytes = Bytes::new(8 << 20);
         let base = Trial { size_bytes, count: 2, ..trial(protocol, Operation::Get) };
@@ -66,7 +66,7 @@ fn files_in_memory_are_never_called_cold() {
     }
     let mut service = service();
     let directory = tempfile::tempdir_in(memory).unwrap();
-    service.keep_files_in(directory.path().to_owned());
+    service.keep_files_in(directory.path().to_owned()).unwrap();
     let wanted = Trial { held: Held::Cold, ..trial("ftp", Operation::Get) };
     let seen = service.trial(&wanted);
     assert_whole(&seen.clients[0], &wanted);
@@ -121,14 +121,14 @@ fn what_a_killed_program_left_is_removed_and_what_is_in_use_stays() {
     let (directory, _) = directory();
     let wanted = Trial { held: Held::Warm, ..trial("ftp", Operation::Get) };
     let mut first = service();
-    first.keep_files_in(directory.path().to_owned());
+    first.keep_files_in(directory.path().to_owned()).unwrap();
     first.trial(&wanted);
     let in_use = left_in(&directory);
     let left = directory.path().join("btu-file-1-0");
     std::fs::create_dir(&left).unwrap();
     std::fs::write(left.join("1024-0"), "bits").unwrap();
     let mut second = service();
-    second.keep_files_in(directory.path().to_owned());
+    second.keep_files_in(directory.path().to_owned()).unwrap();
     assert_whole(&second.trial(&wanted).clients[0], &wanted);
     assert!(!left.exists() && in_use[0].exists());
     assert_whole(&first.trial(&wanted).clients[0], &wanted);
@@ -147,7 +147,7 @@ fn what_somebody_else_keeps_beside_the_files_stays() {
     }
     let wanted = Trial { held: Held::Warm, ..trial("ftp", Operation::Get) };
     let mut service = service();
-    service.keep_files_in(directory.path().to_owned());
+    service.keep_files_in(directory.path().to_owned()).unwrap();
     assert_whole(&service.trial(&wanted).clients[0], &wanted);
     drop(service);
     let stays = |other: &&str| directory.path().join(other).exists();
