@@ -57,10 +57,10 @@ pub(crate) fn app(args: &AppArgs) -> Result<Exit, Failure> {
 
 fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let planned = args.planned()?;
-    if args.dry_run {
-        return dry_run(&planned.plan, args.json);
+    if args.result.dry_run {
+        return dry_run(&planned.plan, args.result.json);
     }
-    if let Some(directory) = &args.resume
+    if let Some(directory) = &args.result.resume
         && let Some(journal) = closing::done::<Line>(directory)?
     {
         return finish::shown_again(args, &journal);

@@ -21,10 +21,10 @@ pub(crate) use options::FileArgs;
 
 /// Runs the verb.
 pub(crate) fn file(args: &FileArgs) -> Result<Exit, Failure> {
-    if args.dry_run {
+    if args.result.dry_run {
         return dry_run(args);
     }
-    if let Some(directory) = &args.resume {
+    if let Some(directory) = &args.result.resume {
         args.plan()?;
         if let Some(journal) = closing::done::<Line>(directory)? {
             return finish::shown_again(args, &journal);
@@ -39,10 +39,10 @@ pub(crate) fn file(args: &FileArgs) -> Result<Exit, Failure> {
 /// Prints what would be measured. Refuses what the run would refuse before it measures.
 fn dry_run(args: &FileArgs) -> Result<Exit, Failure> {
     let plan = args.plan()?;
-    args.out.as_deref().map_or(Ok(()), place::free)?;
+    args.result.out.as_deref().map_or(Ok(()), place::free)?;
     args.directory()?;
     let (trials, rounds) = (plan.trials().len(), plan.warm_rounds + plan.rounds);
-    if args.json {
+    if args.result.json {
         let all = plan.trials();
         output::json(&serde_json::json!({ "plan": plan, "rounds": rounds, "trials": all }))?;
         return Ok(Exit::Done);

@@ -9,6 +9,7 @@ mod interrupt;
 pub(crate) mod journal;
 pub(crate) mod losses;
 pub(crate) mod notes;
+pub(crate) mod options;
 pub(crate) mod place;
 mod seed;
 mod told;

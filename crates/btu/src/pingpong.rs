@@ -28,10 +28,10 @@ pub(crate) use options::PingPongArgs;
 
 /// Runs the verb.
 pub(crate) fn pingpong(args: &PingPongArgs) -> Result<Exit, Failure> {
-    if args.dry_run {
+    if args.result.dry_run {
         return dry_run(args);
     }
-    if let Some(directory) = &args.resume {
+    if let Some(directory) = &args.result.resume {
         args.plan()?;
         if let Some(journal) = closing::done::<Line>(directory)? {
             return finish::shown_again(args, &journal);
@@ -51,7 +51,7 @@ fn dry_run(args: &PingPongArgs) -> Result<Exit, Failure> {
     path::named(&plan)?;
     args.peer.as_deref().map(|name| peer::named(args, name)).transpose()?;
     let (sweep, search) = plan.estimate();
-    if args.json {
+    if args.result.json {
         output::json(&serde_json::json!({
             "plan": plan,
             "points": plan.points().len(),

@@ -24,13 +24,13 @@ pub(super) fn finish(
     let closing = Closing { verb, all, ending, options, interrupt };
     let sign = |journal: &JournalDir, _: &_| sign::sign_files(journal);
     let stored = closing.close(journal, StoredApp::open, sign)?;
-    closing::show(journal.path(), &stored, args.json)?;
+    closing::show(journal.path(), &stored, args.result.json)?;
     closing.exit(journal.path(), holding(&stored))
 }
 
 /// Shows a measurement again that came to its end.
 pub(super) fn shown_again(args: &RunArgs, journal: &JournalDir) -> Result<Exit, Failure> {
-    let stored = closing::show_again(journal, args.json, StoredApp::open, |_, _| Ok(()))?;
+    let stored = closing::show_again(journal, args.result.json, StoredApp::open, |_, _| Ok(()))?;
     Ok(closing::exit(journal.path(), holding(&stored)))
 }
 

@@ -1,11 +1,11 @@
 //! What `btu app run` can be asked for.
 
-use std::path::PathBuf;
-
 use btu_core::app::class::ProblemClass;
 use btu_core::app::plan::MOST_RANKS;
 use btu_core::app::plan::Path;
 use btu_core::app::sample::Wait;
+
+use crate::measurement::options::ResultArgs;
 
 /// Options of `btu app run`.
 #[derive(Debug, clap::Args)]
@@ -13,27 +13,8 @@ use btu_core::app::sample::Wait;
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(super) what: WhatArgs,
-    /// Repeat what a plan.toml says
-    #[arg(long, value_name = "FILE", conflicts_with = "resume", help_heading = "Effort")]
-    pub(super) plan: Option<PathBuf>,
-    /// Where the result goes; must be empty or not exist [default: btu-results/TIME-app-...]
-    #[arg(long, value_name = "DIR", conflicts_with = "resume", help_heading = "Result")]
-    pub(super) out: Option<PathBuf>,
-    /// Go on with a measurement that was cut short; what it launched is not repeated
-    #[arg(long, value_name = "DIR", help_heading = "Result")]
-    pub(super) resume: Option<PathBuf>,
-    /// A note that goes into the result
-    #[arg(long, value_name = "TEXT", conflicts_with = "resume", help_heading = "Result")]
-    pub(super) note: Option<String>,
-    /// Print the plan and how many launches it has, and launch nothing
-    #[arg(long, help_heading = "Result")]
-    pub(super) dry_run: bool,
-    /// No progress on stderr
-    #[arg(long, help_heading = "Result")]
-    pub(super) quiet: bool,
-    /// Write exactly one JSON document (the result) to stdout
-    #[arg(long, help_heading = "Result")]
-    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) result: ResultArgs,
 }
 
 /// What is launched: all that a plan says.

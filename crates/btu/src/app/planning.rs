@@ -50,7 +50,7 @@ pub(super) struct LeftOut {
 impl RunArgs {
     /// The plan of these options; nothing but a plan's file is read.
     pub(super) fn planned(&self) -> Result<Planned, Failure> {
-        match (&self.plan, &self.resume) {
+        match (&self.result.plan, &self.result.resume) {
             (Some(file), _) => stored(file),
             (None, Some(directory)) => stored(&directory.join(file::PLAN)),
             (None, None) => self.what.planned(),

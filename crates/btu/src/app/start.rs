@@ -43,15 +43,15 @@ pub(super) fn start(
     mut planned: Planned,
     interrupt: &Interrupt,
 ) -> Result<Started, Failure> {
-    if let Some(out) = &args.out {
+    if let Some(out) = &args.result.out {
         place::free(out)?;
     }
-    let is_quiet = args.quiet || args.json;
+    let is_quiet = args.result.quiet || args.result.json;
     if !is_quiet {
         notes::tell_of_this_host();
     }
     let mut disclosure = facts::of_this_host();
-    disclosure.note.clone_from(&args.note);
+    disclosure.note.clone_from(&args.result.note);
     let hosts = Hosts::of(planned.plan.path)?;
     disclosure.placement = facts::placed(hosts.facts.clone());
     try_layers(&mut planned, &hosts, interrupt)?;
@@ -59,10 +59,10 @@ pub(super) fn start(
         output::message(&told);
     }
     let Planned { plan, left_out, .. } = planned;
-    let (journal, lines) = if let Some(directory) = &args.resume {
+    let (journal, lines) = if let Some(directory) = &args.result.resume {
         journal::go_on(directory, &disclosure)?
     } else {
-        let (named, text) = (args.out.as_deref(), plan.to_toml());
+        let (named, text) = (args.result.out.as_deref(), plan.to_toml());
         let mut journal = journal::begin(named, || default_out(&plan), &text, &disclosure)?;
         let missing = left_out.into_iter();
         let lines: Vec<Line> =

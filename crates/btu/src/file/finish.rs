@@ -28,13 +28,13 @@ pub(super) fn finish(
     let closing = Closing { verb: "file", all: "every round", ending, options, interrupt };
     let sign = |journal: &JournalDir, _: &_| sign::sign_files(journal);
     let stored = closing.close(journal, StoredFile::open, sign)?;
-    closing::show(journal.path(), &stored, args.json)?;
+    closing::show(journal.path(), &stored, args.result.json)?;
     closing.exit(journal.path(), holding(&stored))
 }
 
 /// Shows a measurement again that came to its end.
 pub(super) fn shown_again(args: &FileArgs, journal: &JournalDir) -> Result<Exit, Failure> {
-    let stored = closing::show_again(journal, args.json, StoredFile::open, |_, _| Ok(()))?;
+    let stored = closing::show_again(journal, args.result.json, StoredFile::open, |_, _| Ok(()))?;
     Ok(closing::exit(journal.path(), holding(&stored)))
 }
 

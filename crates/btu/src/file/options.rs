@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use btu_core::file::plan::Path;
 use btu_core::units::Bytes;
 
+use crate::measurement::options::ResultArgs;
+
 /// Options of `btu file`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
@@ -14,27 +16,8 @@ pub(crate) struct FileArgs {
     /// A directory on a disk for the files of cold and warm reads [default: /var/tmp]
     #[arg(long, value_name = "DIR", help_heading = "Hosts")]
     pub(super) io_dir: Option<PathBuf>,
-    /// Repeat what a plan.toml says
-    #[arg(long, value_name = "FILE", conflicts_with = "resume", help_heading = "Effort")]
-    pub(super) plan: Option<PathBuf>,
-    /// Where the result goes; must be empty or not exist [default: btu-results/TIME-file-...]
-    #[arg(long, value_name = "DIR", conflicts_with = "resume", help_heading = "Result")]
-    pub(super) out: Option<PathBuf>,
-    /// Go on with a measurement that was cut short; what it measured is not repeated
-    #[arg(long, value_name = "DIR", help_heading = "Result")]
-    pub(super) resume: Option<PathBuf>,
-    /// A note that goes into the result
-    #[arg(long, value_name = "TEXT", conflicts_with = "resume", help_heading = "Result")]
-    pub(super) note: Option<String>,
-    /// Print the plan, and measure nothing
-    #[arg(long, help_heading = "Result")]
-    pub(super) dry_run: bool,
-    /// No progress on stderr
-    #[arg(long, help_heading = "Result")]
-    pub(super) quiet: bool,
-    /// Write exactly one JSON document (the result) to stdout
-    #[arg(long, help_heading = "Result")]
-    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) result: ResultArgs,
 }
 
 /// What is measured: all that a plan says.
@@ -66,7 +49,7 @@ pub(crate) struct WhatArgs {
     #[arg(long, value_name = "N", default_value_t = 5, help_heading = "Effort")]
     pub(super) rounds: u32,
     /// Seed of every random choice [default: another each time]
-    #[arg(long, value_name = "NUMBER", value_parser = crate::cli::seed, help_heading = "Effort")]
+    #[arg(long, value_name = "NUMBER", value_parser = crate::cli::seed, allow_hyphen_values = true, help_heading = "Effort")]
     pub(super) seed: Option<u64>,
 }
 
@@ -90,7 +73,7 @@ impl From<PathWord> for Path {
 
 const AFTER: &str = "\
 Examples:
-  btu file all                                    the five experiments, in a few minutes
+  btu file all                                    the five experiments, in about a minute
   btu file baseline --path loopback               what this machine passes to itself
   btu file transfer --mtu 1500B --protocols ftp   both directions alone and at once
   btu file cold-read --clients 1,2,4 --io-dir .   reads from the disk of this directory";

@@ -20,7 +20,7 @@ use crate::input;
 impl FileArgs {
     /// The plan of these options; nothing but a plan's file is read.
     pub(super) fn plan(&self) -> Result<Plan, Failure> {
-        let plan = match (&self.plan, &self.resume) {
+        let plan = match (&self.result.plan, &self.result.resume) {
             (Some(file), _) => stored(file)?,
             (None, Some(directory)) => stored(&directory.join(file::PLAN))?,
             (None, None) => self.what.plan()?,

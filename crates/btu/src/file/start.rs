@@ -47,13 +47,13 @@ pub(super) struct Absent(BTreeMap<(String, Operation), String>);
 /// Prepares a new measurement or the rest of an old one.
 pub(super) fn start(args: &FileArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
     let plan = args.plan()?;
-    args.out.as_deref().map_or(Ok(()), place::free)?;
+    args.result.out.as_deref().map_or(Ok(()), place::free)?;
     let directory = args.directory()?;
-    if !args.quiet && !args.json {
+    if !args.result.quiet && !args.result.json {
         notes::tell_of_this_host();
     }
     let mut hosts = facts::of_this_host();
-    hosts.note.clone_from(&args.note);
+    hosts.note.clone_from(&args.result.note);
     let Ends { near, far, path, facts } = match plan.path {
         Path::Direct => ends::direct()?,
         Path::Loopback => ends::loopback(),
@@ -73,7 +73,7 @@ pub(super) fn start(args: &FileArgs, interrupt: &Interrupt) -> Result<Started, F
     }
     let absent = absent?;
     let (journal, lines) = journal_of(args, &plan, &hosts, &absent)?;
-    let progress = Progress::new(args.quiet || args.json);
+    let progress = Progress::new(args.result.quiet || args.result.json);
     Ok(Started { plan, journal, lines, service, absent, progress })
 }
 
@@ -89,10 +89,10 @@ fn journal_of(
     hosts: &Disclosure,
     absent: &Absent,
 ) -> Result<(JournalDir, Vec<Line>), Failure> {
-    let (mut journal, lines) = if let Some(directory) = &args.resume {
+    let (mut journal, lines) = if let Some(directory) = &args.result.resume {
         journal::go_on(directory, hosts)?
     } else {
-        let (named, out) = (args.out.as_deref(), || default_out(plan));
+        let (named, out) = (args.result.out.as_deref(), || default_out(plan));
         (journal::begin(named, out, &plan.to_toml(), hosts)?, Vec::new())
     };
     for line in absent.lines().iter().filter(|line| !lines.contains(*line)) {

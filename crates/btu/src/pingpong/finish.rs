@@ -29,14 +29,15 @@ pub(super) fn finish(
     let closing = Closing { verb, all, ending, options, interrupt };
     let sign = |journal: &JournalDir, _: &_| sign::sign_files(journal);
     let stored = closing.close(journal, StoredPingPong::open, sign)?;
-    closing::show(journal.path(), &stored, args.json)?;
+    closing::show(journal.path(), &stored, args.result.json)?;
     exported(args, &stored)?;
     closing.exit(journal.path(), holding(&stored))
 }
 
 /// Shows a measurement again that came to its end.
 pub(super) fn shown_again(args: &PingPongArgs, journal: &JournalDir) -> Result<Exit, Failure> {
-    let stored = closing::show_again(journal, args.json, StoredPingPong::open, |_, _| Ok(()))?;
+    let stored =
+        closing::show_again(journal, args.result.json, StoredPingPong::open, |_, _| Ok(()))?;
     exported(args, &stored)?;
     Ok(closing::exit(journal.path(), holding(&stored)))
 }

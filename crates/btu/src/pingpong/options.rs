@@ -17,6 +17,7 @@ use super::choices::PlantWord;
 use super::choices::SocketSwitch;
 use super::choices::Switch;
 use super::choices::WaitWord;
+use crate::measurement::options::ResultArgs;
 
 /// Options of `btu pingpong`.
 #[derive(Debug, clap::Args)]
@@ -40,33 +41,14 @@ pub(crate) struct PingPongArgs {
     pub(super) reconnect: u32,
     #[command(flatten)]
     pub(super) state: crate::agent::StateArgs,
-    /// Repeat what a plan.toml says
-    #[arg(long, value_name = "FILE", conflicts_with = "resume", help_heading = "Effort")]
-    pub(super) plan: Option<PathBuf>,
     /// Lay a curve from elsewhere over ours: np.out, OSU, IMB, perftest, or a result's directory; repeatable
     #[arg(long, value_name = "FILE|DIR", conflicts_with = "resume", help_heading = "Result")]
     pub(super) import: Vec<PathBuf>,
     /// Write the curve as an np.out of `NetPIPE` (several curves: one file each, FILE.CURVE)
     #[arg(long, value_name = "FILE", help_heading = "Result")]
     pub(super) export: Option<PathBuf>,
-    /// Where the result goes; must be empty or not exist [default: btu-results/TIME-pingpong-...]
-    #[arg(long, value_name = "DIR", conflicts_with = "resume", help_heading = "Result")]
-    pub(super) out: Option<PathBuf>,
-    /// Go on with a measurement that was cut short; what it measured is not repeated
-    #[arg(long, value_name = "DIR", help_heading = "Result")]
-    pub(super) resume: Option<PathBuf>,
-    /// A note that goes into the result
-    #[arg(long, value_name = "TEXT", conflicts_with = "resume", help_heading = "Result")]
-    pub(super) note: Option<String>,
-    /// Print the plan and its time estimate, and measure nothing
-    #[arg(long, help_heading = "Result")]
-    pub(super) dry_run: bool,
-    /// No progress on stderr
-    #[arg(long, help_heading = "Result")]
-    pub(super) quiet: bool,
-    /// Write exactly one JSON document (the result) to stdout
-    #[arg(long, help_heading = "Result")]
-    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) result: ResultArgs,
 }
 
 /// What is measured and how it is read: all that a plan says.

@@ -77,7 +77,7 @@ fn wanted(args: &PingPongArgs, plan: &Plan) -> Wanted {
         flows: u32::try_from(most).unwrap_or(u32::MAX),
         silence: SILENCE.saturating_add(plan.patience_ns),
         reconnect: Nanos::from_secs(args.reconnect.into()),
-        quiet: args.quiet,
+        quiet: args.result.quiet,
     }
 }
 

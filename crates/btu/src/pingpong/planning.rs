@@ -43,7 +43,7 @@ struct Asked {
 impl PingPongArgs {
     /// The plan of these options; nothing but a plan's file is read.
     pub(super) fn plan(&self) -> Result<Plan, Failure> {
-        let plan = match (&self.plan, &self.resume) {
+        let plan = match (&self.result.plan, &self.result.resume) {
             (Some(file), _) => stored(file)?,
             (None, Some(directory)) => stored(&directory.join(file::PLAN))?,
             (None, None) => {
@@ -71,7 +71,7 @@ impl PingPongArgs {
     fn checked_as_asked(&self, plan: &Plan) -> Result<(), Failure> {
         let mut left = plan.configurations.iter().filter_map(Configuration::left_out_by_verify);
         let Some(left) = left.next() else { return Ok(()) };
-        let file = self.plan.as_ref().or(self.resume.as_ref());
+        let file = self.result.plan.as_ref().or(self.result.resume.as_ref());
         let place = file.map_or_else(String::new, |file| format!("{}: ", file.display()));
         let cause = anyhow!("{place}verify checks ping-pong with one write; leave {left} out");
         Err(Failure::usage(cause))
@@ -93,7 +93,7 @@ impl PingPongArgs {
 
     /// True where configurations were not named one by one, so that some may be missing.
     pub(super) fn takes_what_is_there(&self) -> bool {
-        let is_stored = self.plan.is_some() || self.resume.is_some();
+        let is_stored = self.result.plan.is_some() || self.result.resume.is_some();
         is_stored
             || self.what.table
             || self.what.asked().is_ok_and(|asked| asked.iter().all(|one| !one.by_name))

@@ -53,14 +53,14 @@ pub(super) struct Started {
 pub(super) fn start(args: &PingPongArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
     let plan = args.plan()?;
     room::for_plan(&plan)?;
-    if let Some(out) = &args.out {
+    if let Some(out) = &args.result.out {
         place::free(out)?;
     }
-    if !args.quiet && !args.json {
+    if !args.result.quiet && !args.result.json {
         notes::tell_of_this_host();
     }
     let mut hosts = facts::of_this_host();
-    hosts.note.clone_from(&args.note);
+    hosts.note.clone_from(&args.result.note);
     let imports = import::lines(&args.import)?;
     let Hosts { mut sessions, facts, far } = path::hosts(args, &plan, interrupt)?;
     hosts.hosts.extend(far.map(|far| (Role::Active.name().to_owned(), far)));
@@ -71,8 +71,8 @@ pub(super) fn start(args: &PingPongArgs, interrupt: &Interrupt) -> Result<Starte
     hosts.placement.insert("clock_step_ns".to_owned(), Fact::known(step.count()));
     let reading = clock::read_ns().map(|cost| Fact::known((cost * 10.0).round() / 10.0));
     hosts.placement.extend(reading.map(|cost| ("clock_read_ns".to_owned(), cost)));
-    let progress = Progress::new(args.quiet || args.json);
-    let (journal, lines) = if let Some(directory) = &args.resume {
+    let progress = Progress::new(args.result.quiet || args.result.json);
+    let (journal, lines) = if let Some(directory) = &args.result.resume {
         journal::go_on(directory, &hosts)?
     } else {
         let lines = declare(args, &plan, &mut sessions)?;
@@ -89,7 +89,7 @@ fn fresh(
     lines: Vec<Line>,
 ) -> Result<(JournalDir, Vec<Line>), Failure> {
     let mut journal =
-        journal::begin(args.out.as_deref(), || default_out(plan), &plan.to_toml(), hosts)?;
+        journal::begin(args.result.out.as_deref(), || default_out(plan), &plan.to_toml(), hosts)?;
     for line in &lines {
         journal.keep(line).map_err(journal::journal_failure)?;
     }
