@@ -15,13 +15,13 @@ mod words;
 use btu_core::app::analysis::Analysis;
 use btu_core::app::journal::Journal;
 use btu_core::app::plan::Path;
-use btu_core::journal::EventRecord;
 
 use crate::document::Block;
 use crate::document::Document;
 use crate::document::Level;
 use crate::result::host_line;
 use crate::stored::Section;
+use crate::stored::captioned;
 use crate::stored::parts;
 
 pub use store::StoredApp;
@@ -42,7 +42,7 @@ type Compose = fn(&Seen<'_>) -> Vec<Block>;
 
 /// Every section, in reading order.
 static SECTIONS: &[Section<Compose>] = &[
-    Section { name: "result", title: "Result", level: Level::Headline, compose: headline::compose },
+    Section::result(headline::compose),
     Section {
         name: "times",
         title: "Times over each layer",
@@ -61,36 +61,16 @@ static SECTIONS: &[Section<Compose>] = &[
         level: Level::Applications,
         compose: checked::compose,
     },
-    Section {
-        name: "faults",
-        title: "What went wrong",
-        level: Level::Abnormal,
-        compose: faults::compose,
-    },
+    Section::faults(faults::compose),
     Section {
         name: "launches",
         title: "Every launch",
         level: Level::Cells,
         compose: launches::compose,
     },
-    Section {
-        name: "disclosure",
-        title: "Disclosure",
-        level: Level::Appendix,
-        compose: disclosure::compose,
-    },
-    Section {
-        name: "repeat",
-        title: "How to repeat this",
-        level: Level::Appendix,
-        compose: disclosure::repeat,
-    },
-    Section {
-        name: "reading",
-        title: "How to read this report",
-        level: Level::Appendix,
-        compose: reading::compose,
-    },
+    Section::disclosure(disclosure::compose),
+    Section::repeat(disclosure::repeat),
+    Section::reading(reading::compose),
 ];
 
 /// The report on parallel applications, before it has a form.
@@ -106,10 +86,9 @@ pub fn compose_app(journal: &Journal, analysis: &Analysis) -> Document {
 
 /// What a picture must say of itself when it is cut out of its report.
 fn caption(journal: &Journal) -> String {
-    let when =
-        EventRecord::started_at(&journal.events).map_or_else(String::new, |at| format!(" | {at}"));
     let class = journal.plan.class;
-    format!("class {class}, {} | {}{when}", path(journal), host_line(&journal.hosts))
+    let what = format!("class {class}, {} | {}", path(journal), host_line(&journal.hosts));
+    captioned(&what, &journal.events)
 }
 
 /// Where the ranks are, in words.

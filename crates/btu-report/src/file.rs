@@ -13,7 +13,6 @@ mod trials;
 use btu_core::file::Journal;
 use btu_core::file::analysis::Analysis;
 use btu_core::file::plan::Path;
-use btu_core::journal::EventRecord;
 
 use crate::document::Block;
 use crate::document::Document;
@@ -22,6 +21,7 @@ use crate::document::Part;
 use crate::result::host_line;
 use crate::section::disclosed_hosts;
 use crate::stored::Section;
+use crate::stored::captioned;
 use crate::stored::parts;
 
 pub use store::StoredFile;
@@ -49,31 +49,11 @@ static FIRST: &[Section<Compose>] = &[Section {
 
 /// Behind them, in reading order.
 static LAST: &[Section<Compose>] = &[
-    Section {
-        name: "faults",
-        title: "What went wrong",
-        level: Level::Abnormal,
-        compose: faults::compose,
-    },
+    Section::faults(faults::compose),
     Section { name: "trials", title: "Every trial", level: Level::Cells, compose: trials::compose },
-    Section {
-        name: "disclosure",
-        title: "Disclosure",
-        level: Level::Appendix,
-        compose: |seen| disclosed_hosts(&seen.journal.hosts),
-    },
-    Section {
-        name: "repeat",
-        title: "How to repeat this",
-        level: Level::Appendix,
-        compose: repeat::compose,
-    },
-    Section {
-        name: "reading",
-        title: "How to read this report",
-        level: Level::Appendix,
-        compose: reading::compose,
-    },
+    Section::disclosure(|seen| disclosed_hosts(&seen.journal.hosts)),
+    Section::repeat(repeat::compose),
+    Section::reading(reading::compose),
 ];
 
 /// The report on a file service, before it has a form.
@@ -92,9 +72,8 @@ pub fn compose_file(journal: &Journal, analysis: &Analysis) -> Document {
 
 /// What a picture must say of itself when it is cut out of its report.
 fn caption(journal: &Journal) -> String {
-    let when =
-        EventRecord::started_at(&journal.events).map_or_else(String::new, |at| format!(" | {at}"));
-    format!("file service, {} | {}{when}", path(journal), host_line(&journal.hosts))
+    let what = format!("file service, {} | {}", path(journal), host_line(&journal.hosts));
+    captioned(&what, &journal.events)
 }
 
 /// Between which hosts, in words.

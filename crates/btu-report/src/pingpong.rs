@@ -15,7 +15,6 @@ mod stops;
 mod store;
 mod waits;
 
-use btu_core::journal::EventRecord;
 use btu_core::pingpong::analysis::Analysis;
 use btu_core::pingpong::journal::Journal;
 
@@ -24,6 +23,7 @@ use crate::document::Document;
 use crate::document::Level;
 use crate::result::host_line;
 use crate::stored::Section;
+use crate::stored::captioned;
 use crate::stored::parts;
 
 pub use store::StoredPingPong;
@@ -43,7 +43,7 @@ type Compose = fn(&Seen<'_>) -> Vec<Block>;
 
 /// Every section, in reading order.
 static SECTIONS: &[Section<Compose>] = &[
-    Section { name: "result", title: "Result", level: Level::Headline, compose: headline::compose },
+    Section::result(headline::compose),
     Section {
         name: "graphs",
         title: "Graphs",
@@ -86,36 +86,16 @@ static SECTIONS: &[Section<Compose>] = &[
         level: Level::Applications,
         compose: overlaid::compose,
     },
-    Section {
-        name: "faults",
-        title: "What went wrong",
-        level: Level::Abnormal,
-        compose: faults::compose,
-    },
+    Section::faults(faults::compose),
     Section {
         name: "points",
         title: "Every point",
         level: Level::Cells,
         compose: curves::every_point,
     },
-    Section {
-        name: "disclosure",
-        title: "Disclosure",
-        level: Level::Appendix,
-        compose: disclosure::compose,
-    },
-    Section {
-        name: "repeat",
-        title: "How to repeat this",
-        level: Level::Appendix,
-        compose: disclosure::repeat,
-    },
-    Section {
-        name: "reading",
-        title: "How to read this report",
-        level: Level::Appendix,
-        compose: reading::compose,
-    },
+    Section::disclosure(disclosure::compose),
+    Section::repeat(disclosure::repeat),
+    Section::reading(reading::compose),
 ];
 
 /// The report on a ping-pong, before it has a form.
@@ -131,9 +111,8 @@ pub fn compose_pingpong(journal: &Journal, analysis: &Analysis) -> Document {
 
 /// What a picture must say of itself when it is cut out of its report.
 fn caption(journal: &Journal) -> String {
-    let when =
-        EventRecord::started_at(&journal.events).map_or_else(String::new, |at| format!(" | {at}"));
-    format!("ping-pong, {} | {}{when}", path(journal), host_line(&journal.hosts))
+    let what = format!("ping-pong, {} | {}", path(journal), host_line(&journal.hosts));
+    captioned(&what, &journal.events)
 }
 
 /// Between which hosts, in words.

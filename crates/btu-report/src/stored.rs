@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use btu_core::journal::EventRecord;
 use btu_core::journal::Journal;
 use btu_core::journal::file::PLAN;
 use btu_core::run::analysis::Analysis;
@@ -175,6 +176,37 @@ pub(crate) struct Section<F> {
     pub(crate) title: &'static str,
     pub(crate) level: Level,
     pub(crate) compose: F,
+}
+
+/// Those that every report has, each under one name.
+impl<F> Section<F> {
+    pub(crate) const fn result(compose: F) -> Self {
+        Self { name: "result", title: "Result", level: Level::Headline, compose }
+    }
+
+    pub(crate) const fn faults(compose: F) -> Self {
+        Self { name: "faults", title: "What went wrong", level: Level::Abnormal, compose }
+    }
+
+    pub(crate) const fn disclosure(compose: F) -> Self {
+        Self { name: "disclosure", title: "Disclosure", level: Level::Appendix, compose }
+    }
+
+    pub(crate) const fn repeat(compose: F) -> Self {
+        Self { name: "repeat", title: "How to repeat this", level: Level::Appendix, compose }
+    }
+
+    pub(crate) const fn reading(compose: F) -> Self {
+        Self { name: "reading", title: "How to read this report", level: Level::Appendix, compose }
+    }
+}
+
+/// What a picture must say of itself when it is cut out of its report: what it is of, and when that began.
+pub(crate) fn captioned(what: &str, events: &[EventRecord]) -> String {
+    match EventRecord::started_at(events) {
+        Some(at) => format!("{what} | {at}"),
+        None => what.to_owned(),
+    }
 }
 
 /// The sections that have something to say.

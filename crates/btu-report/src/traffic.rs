@@ -18,7 +18,6 @@ mod rows;
 mod store;
 pub(crate) mod unverified;
 
-use btu_core::journal::EventRecord;
 use btu_core::role::Role;
 use btu_core::traffic::analysis::Analysis;
 use btu_core::traffic::plan::Study;
@@ -29,6 +28,7 @@ use crate::document::Document;
 use crate::document::Level;
 use crate::result::host_line;
 use crate::stored::Section;
+use crate::stored::captioned;
 use crate::stored::parts;
 
 pub use store::StoredTraffic;
@@ -48,7 +48,7 @@ type Compose = fn(&Seen<'_>) -> Vec<Block>;
 
 /// Every section, in reading order.
 static SECTIONS: &[Section<Compose>] = &[
-    Section { name: "result", title: "Result", level: Level::Headline, compose: headline::compose },
+    Section::result(headline::compose),
     Section {
         name: "method",
         title: "Standard method",
@@ -81,40 +81,18 @@ static SECTIONS: &[Section<Compose>] = &[
         level: Level::Applications,
         compose: generator::compose,
     },
-    Section {
-        name: "faults",
-        title: "What went wrong",
-        level: Level::Abnormal,
-        compose: faults::compose,
-    },
-    Section {
-        name: "disclosure",
-        title: "Disclosure",
-        level: Level::Appendix,
-        compose: disclosure::compose,
-    },
-    Section {
-        name: "repeat",
-        title: "How to repeat this",
-        level: Level::Appendix,
-        compose: disclosure::repeat,
-    },
-    Section {
-        name: "reading",
-        title: "How to read this report",
-        level: Level::Appendix,
-        compose: reading::compose,
-    },
+    Section::faults(faults::compose),
+    Section::disclosure(disclosure::compose),
+    Section::repeat(disclosure::repeat),
+    Section::reading(reading::compose),
 ];
 
 /// The report on traffic, before it has a form.
 pub fn compose_traffic(journal: &Journal, analysis: &Analysis) -> Document {
     let seen = Seen { journal, analysis };
-    let when =
-        EventRecord::started_at(&journal.events).map_or_else(String::new, |at| format!(" | {at}"));
     let document = Document {
         title: format!("BTU traffic: {}", host_line(&journal.hosts)),
-        caption: format!("{}, {}{when}", study(journal), path(journal)),
+        caption: captioned(&format!("{}, {}", study(journal), path(journal)), &journal.events),
         sections: parts(SECTIONS, |compose| compose(&seen)),
     };
     document.cleaned()
