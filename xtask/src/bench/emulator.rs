@@ -151,7 +151,12 @@ fn comm(repo: &Repo, options: &[&str], message: u64, seconds: u64) -> Result<(f6
         "exec taskset -c {far} {program} --listen $BTU_LINK_FAR:7411 {common} > {}",
         found.display()
     );
-    let client = format!("exec taskset -c {near} {program} --connect $BTU_LINK_FAR:7411 {common}");
+    // The link ends with its command: the receiver, whose last bytes are on their way still, has two seconds to tell.
+    let client = format!(
+        "taskset -c {near} {program} --connect $BTU_LINK_FAR:7411 {common} || exit 1
+        for i in $(seq 100); do test -s {} && exit; sleep 0.02; done",
+        found.display()
+    );
     let options = [options, &["--far", &server]].concat();
     let stats = link(repo, &options, &client)?;
     let account = std::fs::read_to_string(&found).context("read the receiver's account")?;
