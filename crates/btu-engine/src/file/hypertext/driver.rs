@@ -109,8 +109,8 @@ impl Driver {
             if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
                 return Ok(output);
             }
-            self.tasks.poll(&mut context);
-            if !self.line.is_woken.swap(false, Relaxed) {
+            let has_ended = self.tasks.poll(&mut context);
+            if !self.line.is_woken.swap(false, Relaxed) && !has_ended {
                 self.line.sleep(self.patience)?;
             }
         }
@@ -194,13 +194,16 @@ impl Wake for Line {
 }
 
 impl Tasks {
-    /// Moves each on once. Those that begin meanwhile wait for the next time.
-    fn poll(&self, context: &mut Context<'_>) {
+    /// Moves each on once; true where one has come to its end. Those that begin meanwhile wait for the next time.
+    fn poll(&self, context: &mut Context<'_>) -> bool {
         let mut going_on = mem::take(&mut *self.lock());
+        let before = going_on.len();
         going_on.retain_mut(|task| task.as_mut().poll(context).is_pending());
+        let has_ended = going_on.len() < before;
         let mut tasks = self.lock();
         going_on.append(&mut tasks);
         *tasks = going_on;
+        has_ended
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Task>> {
