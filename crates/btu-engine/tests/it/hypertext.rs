@@ -125,7 +125,7 @@ fn files_of_the_directory_are_given_and_no_others() {
         let mut session = protocol.open(&visit(&*server, Operation::Get)).unwrap();
         let session = session.keeping().unwrap();
         let mut back = Vec::new();
-        session.get("/disk/there", &mut back).unwrap();
+        assert_eq!(session.get("/disk/there", &mut back).unwrap().len(), bytes.len());
         assert!(back == bytes);
         for name in ["/disk/nothing", "/disk/../../etc/passwd", "/disk/a/b"] {
             let refused = session.get(name, &mut Vec::new()).unwrap_err().to_string();
@@ -244,7 +244,7 @@ fn nginx_gives_our_clients_back_what_it_was_given() {
         let files = session.keeping().unwrap();
         for length in [0, 1, 65_537, 3_000_000] {
             let (bytes, mut back) = (content(length), Vec::new());
-            files.put("/x", &mut &bytes[..]).unwrap();
+            assert_eq!(files.put("/x", &mut &bytes[..]).unwrap().len(), length);
             assert_eq!(files.get("/x", &mut back).unwrap().len(), length);
             assert!(back == bytes, "{}: {length} B", protocol.name());
             files.remove("/x").unwrap();

@@ -10,14 +10,17 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use btu_core::file::sample::Operation;
 use btu_core::units::Bytes as Size;
+use btu_core::units::Nanos;
 use btu_sys::socket::Settings;
 use hyper::Method;
 use hyper::Request;
 use hyper::Response;
+use hyper::body::Body;
 use hyper::body::Bytes;
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper::client::conn::http2;
+use hyper::header::CONTENT_LENGTH;
 use hyper::header::HOST;
 use hyper::rt::Executor;
 
@@ -89,7 +92,7 @@ impl Client {
         &mut self,
         (method, path): (Method, &str),
         content: Content,
-        hear: impl AsyncFnOnce(Incoming) -> Result<T, Fault>,
+        hear: impl AsyncFnOnce(&mut Incoming) -> Result<T, Fault>,
         mut each: impl FnMut(),
     ) -> Result<T, EngineError> {
         let version = self.version;
@@ -99,7 +102,7 @@ impl Client {
             let answer = self.sender.ask(request).await?;
             let status = answer.status();
             if status.is_success() {
-                hear(answer.into_body()).await
+                hear(&mut answer.into_body()).await
             } else {
                 Err(EngineError::Refused(format!("{operation}: {status}")).into())
             }
@@ -119,7 +122,12 @@ impl Client {
         content: Content,
     ) -> Result<Request<Content>, EngineError> {
         let Self { version, authority, .. } = self;
-        let request = Request::builder().method(method);
+        let has_body = method == Method::POST || method == Method::PUT;
+        let mut request = Request::builder().method(method);
+        if has_body {
+            // Said by itself of an empty body, too (RFC 9110, 8.6): hyper would not, and nginx asks for it.
+            request = request.header(CONTENT_LENGTH, content.size_hint().lower());
+        }
         let request = match version {
             Version::One => request.uri(path).header(HOST, authority),
             Version::Two => request.uri(format!("http://{authority}{path}")),
@@ -143,7 +151,7 @@ impl Client {
             moments.passed(bytes.len(), left == 0);
             Ok(())
         };
-        let hear = async |body| receive::<Fault>(body, note).await;
+        let hear = async |body: &mut Incoming| receive::<Fault>(body, note).await;
         self.ask((Method::GET, &path), Content::nothing(), hear, || ())?;
         if left > 0 {
             return Err(errand.is_short(protocol, left));
@@ -251,7 +259,7 @@ impl Sender {
 
 impl Moments<'_> {
     /// So many bytes more have passed: the first and the last of all at these times.
-    fn follow(&mut self, count: u64, [first, last]: [Option<btu_core::units::Nanos>; 2]) {
+    fn follow(&mut self, count: u64, [first, last]: [Option<Nanos>; 2]) {
         self.progress.fetch_add(count, Relaxed);
         self.first_byte = self.first_byte.or(first);
         self.last_byte = self.last_byte.or(last);
@@ -296,7 +304,7 @@ impl fmt::Debug for Client {
 }
 
 /// The first four bytes of an answer, as far as it has any.
-async fn first_words(body: Incoming) -> Result<[u8; 4], Fault> {
+async fn first_words(body: &mut Incoming) -> Result<[u8; 4], Fault> {
     let (mut words, mut count) = ([0; 4], 0);
     let add = |bytes: &[u8]| {
         for (word, byte) in words[count..].iter_mut().zip(bytes) {

@@ -6,6 +6,7 @@ use std::io::Write;
 
 use btu_core::units::Bytes as Size;
 use hyper::Method;
+use hyper::body::Incoming;
 
 use super::body::Content;
 use super::chunk::Watch;
@@ -24,7 +25,7 @@ impl Keeping for Client {
             total += bytes.len() as u64;
             Ok(())
         };
-        let hear = async |body| receive::<Fault>(body, keep).await;
+        let hear = async |body: &mut Incoming| receive::<Fault>(body, keep).await;
         self.ask((Method::GET, name), Content::nothing(), hear, || ())?;
         Ok(Size::new(total))
     }
@@ -46,6 +47,6 @@ impl Keeping for Client {
 }
 
 /// What is said besides the status.
-async fn ignore(body: hyper::body::Incoming) -> Result<(), Fault> {
+async fn ignore(body: &mut Incoming) -> Result<(), Fault> {
     receive(body, |_| Ok(())).await
 }

@@ -9,8 +9,11 @@ use hyper::Method;
 use hyper::Request;
 use hyper::Response;
 use hyper::StatusCode;
+use hyper::body::Body;
 use hyper::body::Bytes;
 use hyper::body::Incoming;
+use hyper::header::CONTENT_LENGTH;
+use hyper::http::request::Parts;
 
 use super::BUFFER;
 use super::body::Content;
@@ -80,22 +83,31 @@ impl Clerk {
         self,
         request: Request<Incoming>,
     ) -> Result<Response<Content>, hyper::Error> {
-        match self.handle(request).await {
+        let (head, mut body) = request.into_parts();
+        match self.handle(&head, &mut body).await {
             Err(Refusal::Broken(cause)) => Err(cause),
-            Err(Refusal::Told(status)) => Ok(empty(status)),
+            Err(Refusal::Told(status)) => {
+                // Clients that are reset while they send do not hear why.
+                receive::<hyper::Error>(&mut body, |_| Ok(())).await?;
+                Ok(empty(status))
+            }
             Ok(answer) => Ok(answer),
         }
     }
 
-    async fn handle(&self, request: Request<Incoming>) -> Result<Response<Content>, Refusal> {
-        let name = Name::root().resolve(request.uri().path());
+    async fn handle(
+        &self,
+        head: &Parts,
+        body: &mut Incoming,
+    ) -> Result<Response<Content>, Refusal> {
+        let name = Name::root().resolve(head.uri.path());
         let name = name.map_err(|_| Refusal::Told(StatusCode::URI_TOO_LONG))?;
-        match *request.method() {
+        match head.method {
             Method::DELETE => self.remove(&name),
-            // Of the answer to HEAD hyper sends no body.
-            Method::GET | Method::HEAD => self.give(&name),
-            Method::POST => self.hear_call(&name, request.into_body()).await,
-            Method::PUT => self.take(&name, request.into_body()).await,
+            Method::GET => self.give(&name),
+            Method::HEAD => self.give(&name).map(|answer| head_of(&answer)),
+            Method::POST => self.hear_call(&name, body).await,
+            Method::PUT => self.take(&name, body).await,
             _ => Err(Refusal::Told(StatusCode::NOT_IMPLEMENTED)),
         }
     }
@@ -127,7 +139,11 @@ impl Clerk {
     }
 
     /// Takes what comes, and says how much came.
-    async fn hear_call(&self, name: &Name, body: Incoming) -> Result<Response<Content>, Refusal> {
+    async fn hear_call(
+        &self,
+        name: &Name,
+        body: &mut Incoming,
+    ) -> Result<Response<Content>, Refusal> {
         if name.meaning() != Meaning::Null {
             return Err(FIXED);
         }
@@ -135,7 +151,7 @@ impl Clerk {
         Ok(Response::new(Content::words(&answer_to(total))))
     }
 
-    async fn take(&self, name: &Name, body: Incoming) -> Result<Response<Content>, Refusal> {
+    async fn take(&self, name: &Name, body: &mut Incoming) -> Result<Response<Content>, Refusal> {
         match name.meaning() {
             Meaning::Null => {
                 self.discard(body).await?;
@@ -146,7 +162,7 @@ impl Clerk {
         }
     }
 
-    async fn discard(&self, body: Incoming) -> Result<u64, Refusal> {
+    async fn discard(&self, body: &mut Incoming) -> Result<u64, Refusal> {
         let mut total = 0;
         let count = |bytes: &[u8]| {
             self.house.count(bytes.len());
@@ -157,7 +173,7 @@ impl Clerk {
         Ok(total)
     }
 
-    async fn keep(&self, name: &Name, body: Incoming) -> Result<Response<Content>, Refusal> {
+    async fn keep(&self, name: &Name, body: &mut Incoming) -> Result<Response<Content>, Refusal> {
         let store = &self.shop.store;
         store.may_put(name)?;
         let mut draft = store.draft(None)?;
@@ -232,6 +248,14 @@ fn empty(status: StatusCode) -> Response<Content> {
     let mut answer = Response::new(Content::nothing());
     *answer.status_mut() = status;
     answer
+}
+
+/// The answer without its body (RFC 9110, 9.3.2).
+fn head_of(answer: &Response<Content>) -> Response<Content> {
+    let mut head = empty(answer.status());
+    let length = answer.body().size_hint().lower();
+    head.headers_mut().insert(CONTENT_LENGTH, length.into());
+    head
 }
 
 const MISSING: Refusal = Refusal::Told(StatusCode::NOT_FOUND);
