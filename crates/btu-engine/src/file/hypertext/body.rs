@@ -77,7 +77,7 @@ impl Content {
         let left = usize::try_from(self.left).unwrap_or(usize::MAX);
         let bytes = match &mut self.source {
             Source::Ready(bytes) => bytes.slice(..left.min(bytes.len())),
-            Source::Reading(from, shelf) => shelf.fill(from, left)?,
+            Source::Reading(from, idle) => idle.fill(from, left)?,
         };
         if bytes.is_empty() {
             return Err(io::ErrorKind::UnexpectedEof.into());
