@@ -3,6 +3,13 @@
 mod account;
 mod disk;
 pub mod ftp;
+mod h2;
+mod http;
+#[cfg(feature = "http")]
+mod hypertext;
+#[cfg(not(feature = "http"))]
+#[path = "file/no_hypertext.rs"]
+mod hypertext;
 mod order;
 mod quic;
 mod reception;
@@ -34,7 +41,8 @@ use crate::place::Place;
 use crate::time::now;
 
 /// Every file protocol of this build, in the order in which `btu list` shows them.
-pub static FILE_PROTOCOLS: &[&dyn FileProtocol] = &[&ftp::Ftp, &quic::Quic, &tcp_rpc::TcpRpc];
+pub static FILE_PROTOCOLS: &[&dyn FileProtocol] =
+    &[&ftp::Ftp, &h2::H2, &http::Http, &quic::Quic, &tcp_rpc::TcpRpc];
 
 /// The protocol of this name.
 pub fn by_name(name: &str) -> Option<&'static dyn FileProtocol> {

@@ -1,6 +1,8 @@
 //! Sockets of a measurement: their options, one call per message, and how they end.
 
 mod calls;
+#[cfg(feature = "hyper")]
+mod lent;
 
 use std::io;
 use std::net::SocketAddr;
@@ -34,7 +36,10 @@ pub use calls::FiledMessage;
 pub use calls::discard;
 pub use calls::send_both;
 pub use calls::send_more;
+pub use calls::send_parts;
 pub use calls::set_low_water;
+#[cfg(feature = "hyper")]
+pub use lent::recv_lent;
 
 /// Options to set before `connect` or `listen`; `None` leaves the system's own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -12,6 +12,7 @@ static PROGRAMS: &[(&str, &str)] = &[
     ("faketime", "faketime"),
     ("iperf3", "iperf3"),
     ("lftp", "lftp"),
+    ("nginx", "nginx-light"),
     ("ping", "iputils-ping"),
     ("python3", "python3"),
     ("strace", "strace"),

@@ -49,11 +49,15 @@ pub(super) struct House {
 }
 
 /// Serves the client of a connection to its end.
-type Serve = fn(&Arc<TcpStream>, &Arc<House>) -> io::Result<()>;
+type Serve = Box<dyn Fn(&Arc<TcpStream>, &Arc<House>) -> io::Result<()> + Send + Sync>;
 
 impl Reception {
     /// Listens; `serve` runs in a thread for each client.
-    pub(super) fn open(offer: &Offer, account: Account, serve: Serve) -> Result<Self, EngineError> {
+    pub(super) fn open(
+        offer: &Offer,
+        account: Account,
+        serve: impl Fn(&Arc<TcpStream>, &Arc<House>) -> io::Result<()> + Send + Sync + 'static,
+    ) -> Result<Self, EngineError> {
         let (listener, address) = listen(offer)?;
         let house = Arc::new(House {
             sockets: Sockets::default(),
@@ -61,7 +65,7 @@ impl Reception {
             directory: offer.directory.clone().map(Directory),
             moved: AtomicU64::new(0),
             clients: offer.clients,
-            serve,
+            serve: Box::new(serve),
             threads: Mutex::default(),
         });
         let mut reception = Self { address, house: Arc::clone(&house), acceptor: None };
@@ -113,9 +117,13 @@ impl House {
 
     /// A file of the server, which is as long as the client thinks.
     pub(super) fn file(&self, name: &str, size: Bytes) -> io::Result<File> {
-        let directory = self.directory.as_ref().ok_or(io::ErrorKind::NotFound)?;
-        let (file, found) = directory.open(name)?;
+        let (file, found) = self.open(name)?;
         if found == size { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
+    }
+
+    /// A file of the server, and its size.
+    pub(super) fn open(&self, name: &str) -> io::Result<(File, Bytes)> {
+        self.directory.as_ref().ok_or(io::ErrorKind::NotFound)?.open(name)
     }
 
     /// Accepts clients until the sockets of the server are closed.

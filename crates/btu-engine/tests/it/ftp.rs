@@ -1,7 +1,7 @@
 //! The FTP server and client, against each other and against programs of others.
 
 mod dialogue;
-mod peers;
+pub(crate) mod peers;
 mod places;
 mod raw;
 mod slow;
@@ -42,7 +42,7 @@ fn client(server: &Server) -> Client {
 }
 
 /// Bytes that differ from their neighbours, from block to block too.
-fn content(length: usize) -> Vec<u8> {
+pub(crate) fn content(length: usize) -> Vec<u8> {
     let words = (0_u64..).map(|index| index.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes());
     words.take(length.div_ceil(8)).flatten().take(length).collect()
 }
@@ -167,9 +167,9 @@ fn small_transfers_do_not_wait_for_delayed_acknowledgements() {
     assert!(get < DELAYED_ACK && put < DELAYED_ACK, "get {get:?}, put {put:?}");
 }
 
-const DELAYED_ACK: Duration = Duration::from_millis(40);
+pub(crate) const DELAYED_ACK: Duration = Duration::from_millis(40);
 
-fn fastest(count: usize, mut work: impl FnMut()) -> Duration {
+pub(crate) fn fastest(count: usize, mut work: impl FnMut()) -> Duration {
     let timed = |()| {
         let start = Instant::now();
         work();

@@ -10,6 +10,7 @@ use std::thread;
 
 use btu_core::file::sample::Operation;
 use btu_core::run::cell::Case;
+use btu_core::units::Bytes;
 use btu_engine::comm::Amount;
 use btu_engine::comm::Preamble;
 use btu_engine::comm::Seat;
@@ -93,6 +94,27 @@ fn calls_of_a_file_service_allocate_nothing() {
     let (outcome, made) = allocations(calls);
     outcome.unwrap();
     assert_eq!(made, 0);
+}
+
+/// A request has words; its body has none.
+#[cfg(feature = "http")]
+#[test]
+fn a_file_that_is_stored_over_http_allocates_as_much_as_one_of_a_sixtieth() {
+    for name in ["h2", "http"] {
+        let protocol = file::by_name(name).unwrap();
+        let server = protocol.serve(&offer(2)).unwrap();
+        let [few, many] = [1, 60].map(|parts| {
+            let mut visit = visit(&*server, Operation::Put);
+            visit.errand.size = Bytes::new(parts * 65536);
+            let mut session = protocol.open(&visit).unwrap();
+            let progress = AtomicU64::new(0);
+            let mut put = |number| session.run(number, &mut Moments::from_now(&progress)).unwrap();
+            // The first time there is room to be made.
+            let _ = put(0);
+            allocations(|| put(1)).1
+        });
+        assert!(many <= few + 10, "{name}: {few} and {many}");
+    }
 }
 
 /// The run that `only_one_call_per_message_reaches_the_kernel` looks at from outside.

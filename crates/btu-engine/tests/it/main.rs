@@ -24,6 +24,8 @@ mod faults;
 mod file_service;
 mod ftp;
 mod hot_path;
+#[cfg(feature = "http")]
+mod hypertext;
 mod local;
 mod lying;
 mod math;

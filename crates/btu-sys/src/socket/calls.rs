@@ -28,9 +28,14 @@ pub fn send_more(socket: BorrowedFd<'_>, data: &[u8]) -> io::Result<usize> {
 /// One `sendmsg` of a head and what follows it, without a signal where the peer is gone.
 #[inline]
 pub fn send_both(socket: BorrowedFd<'_>, head: &[u8], rest: &[u8]) -> io::Result<usize> {
-    let parts = [IoSlice::new(head), IoSlice::new(rest)];
+    send_parts(socket, &[IoSlice::new(head), IoSlice::new(rest)])
+}
+
+/// One `sendmsg` of all parts, without a signal where the peer is gone.
+#[inline]
+pub fn send_parts(socket: BorrowedFd<'_>, parts: &[IoSlice<'_>]) -> io::Result<usize> {
     let mut nothing = SendAncillaryBuffer::default();
-    Ok(rustix::net::sendmsg(socket, &parts, &mut nothing, SendFlags::NOSIGNAL)?)
+    Ok(rustix::net::sendmsg(socket, parts, &mut nothing, SendFlags::NOSIGNAL)?)
 }
 
 /// One `recv` of at most `space` bytes that are thrown away (`MSG_TRUNC`, tcp(7)); 0 is the end of the stream.

@@ -64,7 +64,7 @@ fn rows(plan: &Plan) -> Vec<(String, Operation, Direction)> {
     };
     let mut rows = Vec::new();
     for host in hosts {
-        for protocol in plan.protocols_or(&["ftp", "tcp-rpc"]) {
+        for protocol in plan.protocols_or(&["ftp", "http", "tcp-rpc"]) {
             rows.push((protocol.clone(), Operation::Get, *host));
             rows.push((protocol, Operation::Put, *host));
         }

@@ -38,7 +38,7 @@ impl Experiment for ClientLoad {
 
     fn trials(&self, plan: &Plan) -> Vec<Trial> {
         let mut trials = Vec::new();
-        for protocol in plan.protocols_or(&["ftp"]) {
+        for protocol in plan.protocols_or(&["ftp", "http"]) {
             for size in plan.sizes_or(&[MB]) {
                 let one = trial(&protocol, Operation::Get, Direction::BToA, size);
                 let one = Trial { count: 1, held: Held::Warm, ..one };

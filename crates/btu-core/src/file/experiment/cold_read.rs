@@ -73,7 +73,7 @@ fn setups(plan: &Plan) -> Vec<Setup> {
         sizes: plan.sizes_or(&[MB, Bytes::new(10 << 20)]),
         clients: plan.clients_or(&[1, 2]),
     };
-    plan.protocols_or(&["ftp"]).into_iter().map(setup).collect()
+    plan.protocols_or(&["ftp", "http"]).into_iter().map(setup).collect()
 }
 
 impl Setup {

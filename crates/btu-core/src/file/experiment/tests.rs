@@ -19,6 +19,11 @@ fn plan(name: &str) -> Plan {
     Plan::new(vec![name.to_owned()], 1)
 }
 
+/// Of the paper's protocol alone.
+fn of_ftp(name: &str) -> Plan {
+    Plan { protocols: vec!["ftp".to_owned()], ..plan(name) }
+}
+
 /// What an experiment finds where each trial is seen so.
 fn found(plan: &Plan, see: impl Fn(&Trial) -> TrialSample) -> Findings {
     let samples = plan.trials().iter().map(see).collect();
@@ -67,16 +72,16 @@ fn every_experiment_has_trials_that_differ_and_a_table_of_them() {
 fn a_baseline_has_a_row_for_each_host_and_way() {
     let findings = found(&plan("baseline"), |trial| at_rate(trial, 4100.0));
     let labels: Vec<&str> = findings.tables[0].rows.iter().map(|row| row.label.as_str()).collect();
-    assert_eq!(labels.len(), 8);
+    assert_eq!(labels.len(), 12);
     assert_eq!(labels[..2], ["A loopback ftp get", "A loopback ftp put"]);
     let loopback = Plan { path: Path::Loopback, ..plan("baseline") };
-    assert_eq!(found(&loopback, |trial| at_rate(trial, 1.0)).tables[0].rows.len(), 4);
+    assert_eq!(found(&loopback, |trial| at_rate(trial, 1.0)).tables[0].rows.len(), 6);
 }
 
 /// CITI TR 92-2, table 2: 1400 KB/s one way and 1000 each way at once, which is 1.43 times as much, not more than twice.
 #[test]
 fn both_directions_of_the_papers_table_2_are_less_than_twice_one() {
-    let plan = Plan { mtus_bytes: vec![Bytes::new(4144)], ..plan("transfer") };
+    let plan = Plan { mtus_bytes: vec![Bytes::new(4144)], ..of_ftp("transfer") };
     let findings = found(&plan, |trial| match (trial.direction, trial.size_bytes == MB) {
         (Direction::Both, true) => at_rate(trial, 1000.0),
         (Direction::Both, false) => at_rate(trial, 940.0),
@@ -104,7 +109,7 @@ fn ratio(pair: &Pair) -> f64 {
 /// Every direction alone has 1000 KB/s in round 1 and 100 in round 2, both at once have 1500 and 150.
 #[test]
 fn a_ratio_is_of_what_ran_in_the_same_round() {
-    let plan = Plan { sizes_bytes: vec![MB], ..plan("transfer") };
+    let plan = Plan { sizes_bytes: vec![MB], ..of_ftp("transfer") };
     let see = |trial: &Trial, round: u32, kib_s: f64| {
         let kib_s = if trial.direction == Direction::Both { 0.75 * kib_s } else { kib_s };
         TrialSample { round, ..at_rate(trial, kib_s) }
@@ -121,7 +126,7 @@ fn a_ratio_is_of_what_ran_in_the_same_round() {
 #[test]
 fn a_ratio_is_not_available_where_other_programs_took_cpus_and_beyond_two_it_is_explained() {
     let plan =
-        Plan { sizes_bytes: vec![MB], mtus_bytes: vec![Bytes::new(1500)], ..plan("transfer") };
+        Plan { sizes_bytes: vec![MB], mtus_bytes: vec![Bytes::new(1500)], ..of_ftp("transfer") };
     let with = |foreign_s: f64| {
         found(&plan, |trial| {
             let host = HostSample {
@@ -207,7 +212,7 @@ fn a_line_that_no_block_can_have_is_told_and_not_drawn() {
 /// CITI TR 92-2, table 4: 270 and 460 KB/s of 10 MB, 50 and 80 % of the CPU, 720 and 1200 calls.
 #[test]
 fn two_clients_of_the_papers_table_4_get_1_7_times_as_much_as_one() {
-    let findings = found(&plan("cold-read"), |trial| {
+    let findings = found(&of_ftp("cold-read"), |trial| {
         let (each, cpu, calls) =
             if trial.clients == 1 { (270.0, 0.5, 720.0) } else { (230.0, 0.8, 1200.0) };
         let mut seen = at_rate(trial, each);
@@ -236,7 +241,7 @@ fn two_clients_of_the_papers_table_4_get_1_7_times_as_much_as_one() {
 
 #[test]
 fn the_slowest_of_many_clients_is_named() {
-    let findings = found(&plan("client-load"), |trial| {
+    let findings = found(&of_ftp("client-load"), |trial| {
         let mut times = vec![1.0; 15];
         times[4] = 2.0;
         sample(trial, Direction::BToA, &times)

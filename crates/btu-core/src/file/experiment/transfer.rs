@@ -79,7 +79,7 @@ struct Setup {
 
 fn setups(plan: &Plan) -> Vec<Setup> {
     let mut setups = Vec::new();
-    for protocol in plan.protocols_or(&["ftp"]) {
+    for protocol in plan.protocols_or(&["ftp", "http"]) {
         for size in plan.sizes_or(&[MB, Bytes::new(11 << 20)]) {
             for (at, mtu) in plan.mtus_or(&MTUS).into_iter().enumerate() {
                 let protocol = protocol.clone();

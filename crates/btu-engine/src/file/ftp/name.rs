@@ -7,16 +7,19 @@ use std::borrow::Borrow;
 
 use btu_core::units::Bytes;
 
-use super::reply::Reply;
 use super::source::Pattern;
 
 /// An absolute name without `.`, `..` and empty parts; `/` is the root.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Name(String);
+pub(in crate::file) struct Name(String);
+
+/// A name has more bytes than any file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::file) struct TooLong;
 
 /// What a name stands for, as far as it can be told without the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Meaning {
+pub(in crate::file) enum Meaning {
     /// A directory that is always there.
     Directory,
     /// A name below `/zero` or `/random` that is no size.
@@ -30,12 +33,12 @@ pub(super) enum Meaning {
 }
 
 impl Name {
-    pub(super) fn root() -> Self {
+    pub(in crate::file) fn root() -> Self {
         Self("/".to_owned())
     }
 
     /// `argument` as seen from the directory `self`.
-    pub(super) fn resolve(&self, argument: &str) -> Result<Self, Reply> {
+    pub(in crate::file) fn resolve(&self, argument: &str) -> Result<Self, TooLong> {
         let base = if argument.starts_with('/') { "" } else { self.as_str() };
         let mut parts: Vec<&str> = Vec::new();
         for part in base.split('/').chain(argument.split('/')) {
@@ -47,10 +50,10 @@ impl Name {
             }
         }
         let name = format!("/{}", parts.join("/"));
-        if name.len() > LONGEST { Err(NAME_TOO_LONG) } else { Ok(Self(name)) }
+        if name.len() > LONGEST { Err(TooLong) } else { Ok(Self(name)) }
     }
 
-    pub(super) fn as_str(&self) -> &str {
+    pub(in crate::file) fn as_str(&self) -> &str {
         &self.0
     }
 
@@ -65,7 +68,7 @@ impl Name {
         self.0.rsplit_once('/').map_or("", |(_, last)| last)
     }
 
-    pub(super) fn meaning(&self) -> Meaning {
+    pub(in crate::file) fn meaning(&self) -> Meaning {
         let mut parts = self.0[1..].splitn(2, '/');
         let (first, rest) = (parts.next().unwrap_or_default(), parts.next());
         match (first, rest) {
@@ -98,8 +101,6 @@ fn synthetic(pattern: Pattern, size: &str) -> Meaning {
 
 /// The longest name, as Linux has it.
 const LONGEST: usize = 4096;
-
-const NAME_TOO_LONG: Reply = Reply::new(553, "name too long");
 
 #[cfg(test)]
 mod tests {

@@ -20,6 +20,7 @@ use super::limits;
 use super::line::Line;
 use super::line::Lines;
 use super::name::Name;
+use super::name::TooLong;
 use super::reply::Reply;
 use super::server::BUSY;
 use super::server::Shared;
@@ -240,6 +241,12 @@ impl From<io::Error> for Refusal {
     }
 }
 
+impl From<TooLong> for Refusal {
+    fn from(_: TooLong) -> Self {
+        Self::Told(NAME_TOO_LONG)
+    }
+}
+
 impl From<Reply> for Refusal {
     fn from(reply: Reply) -> Self {
         Self::Told(reply)
@@ -259,6 +266,7 @@ pub(super) fn quoted(code: u16, name: &Name, text: &str) -> Reply {
     Reply::told(code, format!("\"{name}\" {text}"))
 }
 
+const NAME_TOO_LONG: Reply = Reply::new(553, "name too long");
 const OPENING: Reply = Reply::new(150, "data connection, please");
 const DONE: Reply = Reply::new(200, "done");
 const NO_NEED: Reply = Reply::new(202, "no need to allocate");

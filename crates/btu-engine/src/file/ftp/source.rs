@@ -10,7 +10,7 @@ use crate::error::EngineError;
 
 /// The content of a file that exists nowhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pattern {
+pub(in crate::file) enum Pattern {
     /// Bytes that repeat after a buffer of 64 KiB: farther than deflate (RFC 1951, 32 KiB), LZO (48 KiB) and LZ4
     /// (65535 bytes) look back, so that none of them on the way shrinks them, and near enough for the caches.
     Random,
@@ -25,7 +25,7 @@ pub(super) trait Source {
 
 /// One buffer of each pattern, made before the first transfer and shared by all.
 #[derive(Debug)]
-pub(super) struct Patterns {
+pub(in crate::file) struct Patterns {
     random: Arc<Buffer>,
     zero: Arc<Buffer>,
 }
@@ -52,18 +52,21 @@ pub(super) struct Text {
 }
 
 impl Patterns {
-    pub(super) fn of(size: Bytes) -> Result<Self, EngineError> {
+    pub(in crate::file) fn of(size: Bytes) -> Result<Self, EngineError> {
         let mut random = Buffer::prefaulted(size.len())?;
         scramble(&mut random);
         Ok(Self { random: Arc::new(random), zero: Arc::new(Buffer::prefaulted(size.len())?) })
     }
 
     pub(super) fn file(&self, pattern: Pattern, size: Bytes) -> Synthetic {
-        let buffer = match pattern {
+        Synthetic { buffer: Arc::clone(self.buffer(pattern)), rest: size.count() }
+    }
+
+    pub(in crate::file) fn buffer(&self, pattern: Pattern) -> &Arc<Buffer> {
+        match pattern {
             Pattern::Random => &self.random,
             Pattern::Zero => &self.zero,
-        };
-        Synthetic { buffer: Arc::clone(buffer), rest: size.count() }
+        }
     }
 }
 

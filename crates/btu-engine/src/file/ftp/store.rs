@@ -18,7 +18,7 @@ use super::name::Name;
 
 /// Why the store did not do what it was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum StoreError {
+pub(in crate::file) enum StoreError {
     #[error("already there")]
     Exists,
     #[error("no room left")]
@@ -33,7 +33,7 @@ pub(super) enum StoreError {
 
 /// Files and directories by name; the standing directories are not among them.
 #[derive(Debug)]
-pub(super) struct Store {
+pub(in crate::file) struct Store {
     entries: Mutex<BTreeMap<Name, Entry>>,
     budget: Arc<Budget>,
 }
@@ -47,7 +47,7 @@ pub(super) enum Entry {
 
 /// The content of a file; it never changes.
 #[derive(Debug)]
-pub(super) struct Object {
+pub(in crate::file) struct Object {
     /// All full but the last one.
     blocks: Vec<Arc<Block>>,
     size: u64,
@@ -55,7 +55,7 @@ pub(super) struct Object {
 
 /// A file that is being written. Dropped, it leaves nothing behind.
 #[derive(Debug)]
-pub(super) struct Draft {
+pub(in crate::file) struct Draft {
     full: Vec<Arc<Block>>,
     /// The block in work, and how much of it is taken.
     last: Option<(Block, usize)>,
@@ -76,13 +76,13 @@ struct Budget {
 }
 
 impl Store {
-    pub(super) fn of_at_most(limit: Bytes) -> Self {
+    pub(in crate::file) fn of_at_most(limit: Bytes) -> Self {
         let budget = Budget { limit: limit.count(), used: AtomicU64::new(0) };
         Self { entries: Mutex::default(), budget: Arc::new(budget) }
     }
 
     /// A new file, empty or beginning as `content` does.
-    pub(super) fn draft(&self, content: Option<&Object>) -> Result<Draft, StoreError> {
+    pub(in crate::file) fn draft(&self, content: Option<&Object>) -> Result<Draft, StoreError> {
         let budget = Arc::clone(&self.budget);
         let mut draft = Draft { full: Vec::new(), last: None, budget };
         if let Some(content) = content {
@@ -92,7 +92,7 @@ impl Store {
     }
 
     /// Makes the draft the file `name`, in place of an older one.
-    pub(super) fn put(&self, name: &Name, draft: Draft) -> Result<(), StoreError> {
+    pub(in crate::file) fn put(&self, name: &Name, draft: Draft) -> Result<(), StoreError> {
         let mut entries = self.lock();
         may_be_file(&entries, name)?;
         entries.insert(name.clone(), Entry::File(Arc::new(draft.finish())));
@@ -100,11 +100,11 @@ impl Store {
     }
 
     /// Whether a file of this name could be put now.
-    pub(super) fn may_put(&self, name: &Name) -> Result<(), StoreError> {
+    pub(in crate::file) fn may_put(&self, name: &Name) -> Result<(), StoreError> {
         may_be_file(&self.lock(), name)
     }
 
-    pub(super) fn file(&self, name: &Name) -> Result<Arc<Object>, StoreError> {
+    pub(in crate::file) fn file(&self, name: &Name) -> Result<Arc<Object>, StoreError> {
         match self.lock().get(name) {
             Some(Entry::Directory) => Err(StoreError::IsDirectory),
             Some(Entry::File(object)) => Ok(Arc::clone(object)),
@@ -140,7 +140,7 @@ impl Store {
         }
     }
 
-    pub(super) fn remove(&self, name: &Name) -> Result<(), StoreError> {
+    pub(in crate::file) fn remove(&self, name: &Name) -> Result<(), StoreError> {
         let mut entries = self.lock();
         match entries.get(name) {
             Some(Entry::Directory) => Err(StoreError::IsDirectory),
@@ -190,12 +190,12 @@ fn below<'a>(
 }
 
 impl Object {
-    pub(super) fn size(&self) -> Bytes {
+    pub(in crate::file) fn size(&self) -> Bytes {
         Bytes::new(self.size)
     }
 
     /// The bytes of one block; `None` behind the last one.
-    pub(super) fn chunk(&self, index: usize) -> Option<&[u8]> {
+    pub(in crate::file) fn chunk(&self, index: usize) -> Option<&[u8]> {
         let block = self.blocks.get(index)?;
         let before = index as u64 * BLOCK as u64;
         let length = usize::try_from(self.size.saturating_sub(before)).unwrap_or(BLOCK).min(BLOCK);
@@ -220,7 +220,7 @@ impl Draft {
     }
 
     /// Room for more bytes, never empty.
-    pub(super) fn room(&mut self) -> Result<&mut [u8], StoreError> {
+    pub(in crate::file) fn room(&mut self) -> Result<&mut [u8], StoreError> {
         if let Some((block, _)) = self.last.take_if(|(_, taken)| *taken == BLOCK) {
             self.full.push(Arc::new(block));
         }
@@ -233,7 +233,7 @@ impl Draft {
     }
 
     /// So many bytes of the room are taken.
-    pub(super) fn take(&mut self, count: usize) {
+    pub(in crate::file) fn take(&mut self, count: usize) {
         if let Some((_, taken)) = &mut self.last {
             *taken = taken.saturating_add(count).min(BLOCK);
         }

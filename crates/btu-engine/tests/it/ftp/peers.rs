@@ -16,7 +16,7 @@ use crate::skip;
 use crate::wait::wait_until;
 
 /// Runs a client program to its end; its complaint fails the test.
-fn client(program: &str, arguments: &[&str]) -> Vec<u8> {
+pub(crate) fn client(program: &str, arguments: &[&str]) -> Vec<u8> {
     let mut command = Command::new(program);
     // What the user's own files of settings say must not matter.
     command.args(arguments).env("HOME", "/nonexistent").stdin(Stdio::null());
@@ -30,12 +30,12 @@ fn url(server: &Server, path: &str) -> String {
     format!("ftp://{}{path}", server.address())
 }
 
-fn path(file: &Path) -> &str {
+pub(crate) fn path(file: &Path) -> &str {
     file.to_str().unwrap()
 }
 
 /// Puts a file of each size and gets it back, by two commands of the same program.
-fn there_and_back(put: impl Fn(&Path, &str), get: impl Fn(&str, &Path)) {
+pub(crate) fn there_and_back(put: impl Fn(&Path, &str), get: impl Fn(&str, &Path)) {
     let directory = tempfile::tempdir().unwrap();
     for length in [0, 1, 1024, 65_537, 3_000_000] {
         let bytes = super::content(length);
