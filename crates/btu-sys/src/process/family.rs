@@ -51,7 +51,7 @@ fn clock_of(process: u32) -> io::Result<u64> {
     u64::try_from(used).map_err(|_| io::ErrorKind::InvalidData.into())
 }
 
-/// What this file needs of `/proc/PID/stat` (proc_pid_stat(5)).
+/// What this file needs of `/proc/PID/stat` (`proc_pid_stat(5)`).
 struct Stat {
     /// Field 4.
     starter: u32,
