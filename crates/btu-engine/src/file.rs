@@ -25,6 +25,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use btu_core::file::sample::Operation;
+use btu_core::file::sample::Sent;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_sys::socket::Settings;
@@ -167,6 +168,11 @@ pub trait Session: Debug + Send {
     /// Does the errand once more; `number` counts from 0. Returns the bytes of the file, or of all blocks, which are
     /// as many as asked for. Between two buffers there is no call but that of the system.
     fn run(&mut self, number: u32, moments: &mut Moments<'_>) -> Result<Bytes, EngineError>;
+
+    /// What a library of the protocol sent so far, by its own count.
+    fn sent(&self) -> Option<Sent> {
+        None
+    }
 
     /// Takes leave.
     fn close(self: Box<Self>) -> Result<(), EngineError>;

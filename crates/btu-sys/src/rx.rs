@@ -33,15 +33,6 @@ pub use self::call::Call;
 pub use self::server::Procedure;
 pub use self::server::serve;
 
-/// How Rx makes packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Packets {
-    /// Several in one datagram where the peer takes that, as the library has it by itself.
-    Jumbograms,
-    /// One in each datagram.
-    Single,
-}
-
 /// The process as a client of Rx.
 #[derive(Debug)]
 pub struct Client(());
@@ -70,8 +61,8 @@ impl Client {
     ///
     /// # Errors
     /// The library is not there, or the process has started Rx before.
-    pub fn start(packets: Packets) -> Result<Self> {
-        start(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0), packets)?;
+    pub fn start() -> Result<Self> {
+        start(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0))?;
         Ok(Self(()))
     }
 
@@ -142,7 +133,7 @@ pub fn statistics() -> Option<Statistics> {
 }
 
 /// Starts Rx in this process at an address, whose port may be 0.
-fn start(address: SocketAddrV4, packets: Packets) -> Result<&'static Functions> {
+fn start(address: SocketAddrV4) -> Result<&'static Functions> {
     static STARTED: OnceLock<()> = OnceLock::new();
     let functions = library()?;
     let named = |cause: io::Error| Error::new(format!("start Rx at {address}"), cause);
@@ -154,10 +145,6 @@ fn start(address: SocketAddrV4, packets: Packets) -> Result<&'static Functions> 
     let outcome = unsafe { (functions.init_host)(host, u32::from(port)) };
     if outcome != 0 {
         return Err(named(io::Error::from_raw_os_error(outcome)));
-    }
-    if packets == Packets::Single {
-        // SAFETY: takes nothing.
-        unsafe { (functions.set_no_jumbo)() };
     }
     Ok(functions)
 }

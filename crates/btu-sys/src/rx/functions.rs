@@ -43,7 +43,6 @@ macro_rules! table {
 table! {
     /// Host and port in network order; `errno` or a number of Rx where it fails.
     init_host = c"rx_InitHost": unsafe extern "C" fn(u32, c_uint) -> c_int;
-    set_no_jumbo = c"rx_SetNoJumbo": unsafe extern "C" fn();
     /// Host, port, service, security, index of security.
     new_connection = c"rx_NewConnection":
         unsafe extern "C" fn(u32, u16, u16, *mut Opaque, c_int) -> *mut Opaque;

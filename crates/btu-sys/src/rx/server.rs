@@ -7,7 +7,6 @@ use std::ptr::NonNull;
 use std::sync::OnceLock;
 
 use super::Call;
-use super::Packets;
 use super::bound;
 use super::functions::Functions;
 use super::functions::Handler;
@@ -27,11 +26,10 @@ pub type Procedure = Box<dyn Fn(&mut Call<'_>) -> i32 + Send + Sync>;
 /// The library is not there or another than is known here, the address is not, or the process has started Rx before.
 pub fn serve(
     address: SocketAddrV4,
-    packets: Packets,
     at_once: u16,
     services: [(u16, Procedure); 2],
 ) -> Result<SocketAddrV4> {
-    let functions = start(address, packets)?;
+    let functions = start(address)?;
     let [(first, one), (second, other)] = services;
     // Nobody has set them: Rx starts once.
     let _ = PROCEDURES.set([one, other]);

@@ -11,7 +11,6 @@ use btu_core::units::Bytes;
 use btu_sys::memory::Buffer;
 use btu_sys::rx;
 use btu_sys::rx::Call;
-use btu_sys::rx::Packets;
 use btu_sys::rx::Procedure;
 
 use super::FAULT;
@@ -36,7 +35,7 @@ pub(super) fn serve(serving: Serving, channel: &mut Channel) -> Result<(), Engin
         (TAKING, procedure(Arc::clone(&moved), take)),
         (GIVING, giving(Arc::clone(&moved), serving.directory)),
     ];
-    match rx::serve(serving.address, Packets::Jumbograms, serving.at_once, services) {
+    match rx::serve(serving.address, serving.at_once, services) {
         Ok(address) => channel.say(&Word::Serves(address))?,
         Err(cause) => return channel.say(&Word::Failed(EngineError::from(cause).sentence())),
     }

@@ -9,12 +9,13 @@ use std::sync::mpsc;
 use std::sync::mpsc::Receiver;
 
 use btu_core::file::sample::Operation;
+use btu_core::file::sample::Sent;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_sys::memory::Buffer;
 use btu_sys::rx;
 use btu_sys::rx::Connection;
-use btu_sys::rx::Packets;
+use btu_sys::rx::Statistics;
 
 use super::GIVING;
 use super::TAKING;
@@ -39,6 +40,8 @@ struct Caller {
     /// A block, or what a file is sent from and received into.
     buffer: Buffer,
     moved: Arc<AtomicU64>,
+    /// What had been sent when the session was open.
+    before: Option<Statistics>,
 }
 
 /// Calls in a thread of its own: this one sees the end of the channel, with which the process ends, whatever that thread
@@ -82,7 +85,7 @@ fn attend(
         }
         done.clear();
         outcome.map_err(EngineError::peer("call"))?;
-        tell(&Word::Ended)?;
+        tell(&Word::Ended(caller.sent()))?;
     }
     Ok(())
 }
@@ -92,11 +95,21 @@ impl Caller {
     fn connect(Calling { server, errand }: Calling) -> Result<Self, EngineError> {
         let is_get = errand.operation == Operation::Get;
         let (service, nothing) = if is_get { (GIVING, &NO_FILE[..]) } else { (TAKING, &[][..]) };
-        let mut connection = rx::Client::start(Packets::Jumbograms)?.connect(server, service)?;
+        let mut connection = rx::Client::start()?.connect(server, service)?;
         let knocked = knock(&mut connection, nothing);
         knocked.map_err(EngineError::peer(format!("call {server}")))?;
         let buffer = buffer_for(&errand, "rx")?;
-        Ok(Self { connection, errand, buffer, moved: Arc::default() })
+        let (moved, before) = (Arc::default(), rx::statistics());
+        Ok(Self { connection, errand, buffer, moved, before })
+    }
+
+    fn sent(&self) -> Option<Sent> {
+        let (before, now) = (self.before?, rx::statistics()?);
+        Some(Sent {
+            datagrams: now.datagrams.saturating_sub(before.datagrams),
+            packets: now.data_packets.saturating_sub(before.data_packets),
+            resent_packets: now.resent_packets.saturating_sub(before.resent_packets),
+        })
     }
 
     fn work(&mut self, done: &mut Vec<Times>) -> io::Result<()> {

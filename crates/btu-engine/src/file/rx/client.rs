@@ -4,6 +4,7 @@
 
 use std::collections::VecDeque;
 
+use btu_core::file::sample::Sent;
 use btu_core::units::Bytes;
 use btu_sys::socket;
 
@@ -33,6 +34,7 @@ pub(in crate::file) struct Client {
     fault: Option<EngineError>,
     /// Bytes of which somebody has heard.
     moved: Bytes,
+    sent: Option<Sent>,
 }
 
 impl Client {
@@ -47,7 +49,7 @@ impl Client {
         };
         let opening = Opening { connect_ns, auth_ns: None };
         let done = VecDeque::new();
-        Ok(Self { process, errand, opening, done, fault: None, moved: Bytes::ZERO })
+        Ok(Self { process, errand, opening, done, fault: None, moved: Bytes::ZERO, sent: None })
     }
 
     /// Lets the process do all its errands, and hears of them.
@@ -57,7 +59,10 @@ impl Client {
             match self.process.hear()? {
                 Word::Moved(total) => self.note(total, moments),
                 Word::Done(some) => self.done.extend(some),
-                Word::Ended => return Ok(()),
+                Word::Ended(sent) => {
+                    self.sent = sent;
+                    return Ok(());
+                }
                 other => return Err(unexpected(&other)),
             }
         }
@@ -86,8 +91,12 @@ impl Session for Client {
                 Ok(self.errand.bytes())
             }
             (None, Some(fault)) => Err(fault),
-            (None, None) => Err(unexpected(&Word::Ended)),
+            (None, None) => Err(unexpected(&Word::Ended(self.sent))),
         }
+    }
+
+    fn sent(&self) -> Option<Sent> {
+        self.sent
     }
 
     fn close(mut self: Box<Self>) -> Result<(), EngineError> {

@@ -8,6 +8,7 @@ use std::net::SocketAddrV4;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 
+use btu_core::file::sample::Sent;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use serde::Deserialize;
@@ -58,8 +59,8 @@ pub(super) enum Word {
     Moved(Bytes),
     /// Errands that were done, in their order.
     Done(Vec<Times>),
-    /// All errands were done.
-    Ended,
+    /// All errands were done; what was sent since the session began.
+    Ended(Option<Sent>),
     /// Why nothing more is done.
     Failed(String),
 }
@@ -120,8 +121,10 @@ mod tests {
         let (one, other) = UnixStream::pair().unwrap();
         let (mut one, mut other) = (Channel::over(one).unwrap(), Channel::over(other).unwrap());
         let times = [1, 2, 3, 4].map(Nanos::new);
-        let said = [Word::Moved(Bytes::new(7)), Word::Done(vec![times]), Word::Ended];
-        said.iter().for_each(|word| one.say(word).unwrap());
+        let said = [Word::Moved(Bytes::new(7)), Word::Done(vec![times]), Word::Ended(None)];
+        for word in &said {
+            one.say(word).unwrap();
+        }
         for word in said {
             assert_eq!(other.hear::<Word>().unwrap(), Some(word));
         }

@@ -240,6 +240,7 @@ impl<'a> Member<'a> {
                 let Phases { connect_ns, auth_ns, .. } = self.sample.phases;
                 self.sample.phases = Phases { connect_ns, auth_ns, ..worked.phases };
                 self.sample.took_ns = worked.took_ns;
+                self.sample.sent = worked.sent;
                 self.done = Some(worked.done);
                 self.came = if worked.failure.is_some() { Came::Home } else { Came::ToItsEnd };
                 worked.failure.into_iter().for_each(|why| self.blame(why));
@@ -314,6 +315,7 @@ fn nobody(way: &Way, number: u32) -> ClientSample {
         bytes: Bytes::ZERO,
         phases: Phases::default(),
         took_ns: Vec::new(),
+        sent: None,
         failure: None,
     }
 }
@@ -360,6 +362,7 @@ mod tests {
             bytes: Bytes::ZERO,
             phases: Phases::default(),
             took_ns: Vec::new(),
+            sent: None,
             failure: None,
         };
         let (server, stop) = (Busy::default(), AtomicBool::new(false));
