@@ -135,7 +135,7 @@ impl Series {
         let at = self.mtu.map_or_else(String::new, |mtu| format!("{}: ", mtu.count()));
         let column = |title, unit| Column::new(format!("{at}{title}"), unit);
         let packets = match self.mtu {
-            _ if self.is_of_rx() => Some(column("Datagrams", Unit::Count)),
+            _ if self.is_of_rx() => Some(column("Datagrams", Unit::Ratio)),
             mtu => mtu.map(|_| column("Packets", Unit::Count)),
         };
         let columns = [column("Elapsed", Unit::Seconds), column("Throughput", Unit::KibPerSecond)];
