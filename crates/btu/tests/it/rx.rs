@@ -55,7 +55,10 @@ fn mean_of(samples: &[Value], of: impl Fn(&Value) -> bool) -> (f64, f64) {
     let found: Vec<(f64, f64)> =
         samples.iter().filter(|sample| of(&sample["trial"])).map(sent_for_a_block).collect();
     let count = f64::from(u32::try_from(found.len()).unwrap());
-    (found.iter().map(|one| one.0).sum::<f64>() / count, found.iter().map(|one| one.1).sum::<f64>() / count)
+    (
+        found.iter().map(|one| one.0).sum::<f64>() / count,
+        found.iter().map(|one| one.1).sum::<f64>() / count,
+    )
 }
 
 /// A6 of the design: the paper's test hung above 96 K, and its curve rises by 4.2.
