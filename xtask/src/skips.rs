@@ -16,6 +16,7 @@ static KINDS: &[Kind] = &[
     Kind { kind: "only as root", who: Who::Ordinary },
     Kind { kind: "only as an ordinary user", who: Who::Root },
     Kind { kind: "program missing", who: Who::Ordinary },
+    Kind { kind: "library missing", who: Who::Ordinary },
     Kind { kind: "another version", who: Who::Anyone },
     Kind { kind: "no systemd", who: Who::Anyone },
     Kind { kind: "device missing", who: Who::Anyone },

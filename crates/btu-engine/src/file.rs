@@ -13,6 +13,9 @@ mod hypertext;
 mod order;
 mod quic;
 mod reception;
+pub mod rx;
+mod rx_rpc;
+mod rx_stream;
 pub mod service;
 mod sockets;
 mod tcp_rpc;
@@ -29,9 +32,12 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use btu_core::file::sample::Operation;
+use btu_core::file::sample::Sent;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_sys::socket::Settings;
+use serde::Deserialize;
+use serde::Serialize;
 
 pub use self::account::Account;
 pub use self::account::Usage;
@@ -42,7 +48,15 @@ use crate::time::now;
 
 /// Every file protocol of this build, in the order in which `btu list` shows them.
 pub static FILE_PROTOCOLS: &[&dyn FileProtocol] =
-    &[&ftp::Ftp, &h2::H2, &http::Http, &quic::Quic, &tcp_rpc::TcpRpc];
+    &[
+        &ftp::Ftp,
+        &h2::H2,
+        &http::Http,
+        &quic::Quic,
+        &rx_rpc::RxRpc,
+        &rx_stream::RxStream,
+        &tcp_rpc::TcpRpc,
+    ];
 
 /// The protocol of this name.
 pub fn by_name(name: &str) -> Option<&'static dyn FileProtocol> {
@@ -87,6 +101,8 @@ pub struct Offer {
     pub directory: Option<PathBuf>,
     /// Clients at once.
     pub clients: usize,
+    /// This program, where a server is a process of its own.
+    pub program: Option<PathBuf>,
 }
 
 /// What a client comes for.
@@ -102,10 +118,12 @@ pub struct Visit {
     pub errand: Errand,
     /// Every socket of the client: closed from another thread, they end it.
     pub sockets: Arc<Sockets>,
+    /// This program, where a client is a process of its own.
+    pub program: Option<PathBuf>,
 }
 
 /// What a client does in a session, again and again.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Errand {
     /// What it does.
     pub operation: Operation,
@@ -122,6 +140,12 @@ impl Errand {
     pub(crate) fn file(&self, number: u32) -> Option<&str> {
         let turn = usize::try_from(number).ok()?.checked_rem(self.files.len())?;
         self.files.get(turn).map(String::as_str)
+    }
+
+    /// Bytes that are passed each time.
+    fn bytes(&self) -> Bytes {
+        let is_stream = self.operation == Operation::Stream;
+        if is_stream { Bytes::new(self.total()) } else { self.size }
     }
 
     /// Bytes of all blocks of a stream.
@@ -159,6 +183,11 @@ pub trait Session: Debug + Send {
     /// Does the errand once more; `number` counts from 0. Returns the bytes of the file, or of all blocks, which are
     /// as many as asked for. Between two buffers there is no call but that of the system.
     fn run(&mut self, number: u32, moments: &mut Moments<'_>) -> Result<Bytes, EngineError>;
+
+    /// What a library of the protocol sent so far, by its own count.
+    fn sent(&self) -> Option<Sent> {
+        None
+    }
 
     /// Takes leave.
     fn close(self: Box<Self>) -> Result<(), EngineError>;
@@ -219,6 +248,19 @@ impl<'a> Moments<'a> {
             self.first_byte = self.first_byte.or(at);
             self.last_byte = if is_last { at } else { self.last_byte };
         }
+    }
+
+    /// So many bytes passed in another process, whose errand this is.
+    fn moved_elsewhere(&self, count: Bytes) {
+        self.progress.fetch_add(count.count(), Relaxed);
+    }
+
+    /// When an errand that another process did came how far, by the same clock.
+    fn seen_elsewhere(&mut self, [request, first_byte, last_byte, commit]: [Nanos; 4]) {
+        self.request = request;
+        self.first_byte = Some(first_byte);
+        self.last_byte = Some(last_byte);
+        self.commit = Some(commit);
     }
 
     /// The server said its last word.

@@ -8,6 +8,7 @@
 mod capability;
 mod compartment;
 mod confine;
+mod family;
 mod init;
 pub(crate) mod landlock;
 mod message;
@@ -29,6 +30,8 @@ pub use confine::die_with_parent;
 pub use confine::dies_with_its_starter;
 pub use confine::give_up_rights;
 pub use confine::hide_memory;
+pub use family::cpu_with_waited_for;
+pub use family::family;
 pub use others::cpu_of_others;
 pub use sandbox::Bounds;
 pub use sandbox::Calls;

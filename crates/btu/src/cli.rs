@@ -59,6 +59,7 @@ impl Cli {
             Verb::Redact(args) => crate::redact::redact(&args).map(Into::into),
             Verb::Report(args) => crate::report::report(&args).map(Into::into),
             Verb::Run(args) => crate::run::run(&args).map(Into::into),
+            Verb::RxEnd(args) => crate::rx_end::rx_end(&args).map(Into::into),
             Verb::Score(args) => crate::score::score(&args).map(Into::into),
             Verb::Traffic(args) => crate::traffic::traffic(&args).map(Into::into),
             Verb::Verify(args) => crate::verify::verify(&args).map(Into::into),
@@ -105,6 +106,9 @@ pub(crate) enum Verb {
     Report(crate::report::ReportArgs),
     /// Measure the BTU score of this machine
     Run(Box<crate::run::RunArgs>),
+    /// Be one end of Rx; started by `btu file`
+    #[command(hide = true)]
+    RxEnd(crate::rx_end::RxEndArgs),
     /// Compute BTU and penalties from a table of cells that somebody else measured
     Score(crate::score::ScoreArgs),
     /// Carry scenarios of traffic over a path: rates, queues, delays, knees, quality of service

@@ -32,6 +32,7 @@ mod redact;
 mod rendering;
 mod report;
 mod run;
+mod rx_end;
 mod score;
 mod sign;
 mod state;

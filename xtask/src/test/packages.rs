@@ -1,5 +1,7 @@
 //! The programs that the tests talk to, and the Debian packages that bring them.
 
+use std::path::Path;
+
 use anyhow::Result;
 
 use crate::program::installed;
@@ -22,16 +24,17 @@ static PROGRAMS: &[(&str, &str)] = &[
     ("vsftpd", "vsftpd"),
 ];
 
+/// File of a library that is opened while a program runs, and package.
+static LIBRARIES: &[(&str, &str)] = &[("/usr/lib/libafsrpc.so.2", "libafsrpc2")];
+
 const TRIES: u32 = 3;
 
 /// Installs what is missing. A machine without apt keeps what it has: its tests then fail with
 /// the name of the program, since root has no listed reason to skip them.
 pub(super) fn install(repo: &Repo) -> Result<()> {
-    let missing: Vec<&str> = PROGRAMS
-        .iter()
-        .filter(|(program, _)| installed(program).is_none())
-        .map(|(_, p)| *p)
-        .collect();
+    let programs = PROGRAMS.iter().filter(|(program, _)| installed(program).is_none());
+    let libraries = LIBRARIES.iter().filter(|(file, _)| !Path::new(file).exists());
+    let missing: Vec<&str> = programs.chain(libraries).map(|(_, package)| *package).collect();
     if missing.is_empty() {
         return Ok(());
     }

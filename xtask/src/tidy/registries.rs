@@ -107,6 +107,7 @@ static REGISTRIES: &[Registry] = &[
             "no_hypertext",
             "order",
             "reception",
+            "rx",
             "service",
             "sockets",
         ],

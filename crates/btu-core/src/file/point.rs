@@ -43,6 +43,8 @@ pub struct Point {
     pub clients: Vec<ClientFigures>,
     /// How alike the clients fared.
     pub fairness: Option<Fairness>,
+    /// Datagrams for each block or file, where a library counted its own.
+    pub datagrams_per_block: Option<Figure>,
     /// What it cost the server.
     pub server: ServerFigures,
 }
@@ -148,6 +150,7 @@ impl Point {
             total: over(&rounds, |round| Some(round.total_kib_s())),
             totals_kib_s: rounds.iter().map(|one| (one.number(), one.total_kib_s())).collect(),
             fairness: fairness(&clients, &rounds),
+            datagrams_per_block: over(&rounds, Round::datagrams_per_block),
             clients,
             server: server(&rounds, cpus),
         }

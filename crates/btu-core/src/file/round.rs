@@ -139,6 +139,15 @@ impl<'a> Round<'a> {
         Some(f64_of(self.disk_read()?) / self.delivered()?)
     }
 
+    /// Datagrams with data for each block or file, where a library counted its own.
+    pub fn datagrams_per_block(&self) -> Option<f64> {
+        let sent = |client: &ClientSample| Some(client.sent?.datagrams);
+        let sent: Option<u64> = self.sample.clients.iter().map(sent).sum();
+        let sent = sent.filter(|_| !self.sample.clients.is_empty())?;
+        let blocks = stats::count(self.sample.clients.len()) * f64::from(self.sample.trial.count);
+        Some(f64_of(Bytes::new(sent)) / blocks)
+    }
+
     /// How long the machine was watched, and how long its CPUs were idle meanwhile, all together.
     pub fn watched_and_idle_s(&self) -> Option<[f64; 2]> {
         let host = self.sample.host.as_ref()?;

@@ -140,8 +140,22 @@ pub struct ClientSample {
     pub phases: Phases,
     /// How long each of its files or calls took, from request to commit, in their order.
     pub took_ns: Vec<Nanos>,
+    /// What its protocol's own library sent for that; `None` where the protocol has none that counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sent: Option<Sent>,
     /// Why it did not come to its end; `None` where it did.
     pub failure: Option<String>,
+}
+
+/// What a library that makes its own packets sent with data, by its own count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sent {
+    /// Datagrams.
+    pub datagrams: u64,
+    /// Packets, of which a datagram may have several.
+    pub packets: u64,
+    /// Packets that were sent again.
+    pub resent_packets: u64,
 }
 
 /// Moments of a client since all were released; connecting comes before that, and is told as a length.

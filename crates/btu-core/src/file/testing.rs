@@ -53,6 +53,7 @@ pub(super) fn client(
             ..Phases::default()
         },
         took_ns: vec![each; usize::try_from(trial.count).unwrap()],
+        sent: None,
         failure: None,
     }
 }

@@ -1,8 +1,9 @@
-//! What the threads of a server use: CPU time, calls and bytes of a disk, by the kernel's count of each thread.
+//! What the threads and processes of a server use: CPU time, calls and bytes of a disk, by the kernel's count of each.
 //!
 //! `/proc/PID/schedstat` is of the main thread alone, and a thread that ended is gone from `/proc`: each adds its own
 //! when it ends. The kernel counts calls that read and write files (`task_io_accounting`), `send` and `recv` it does
-//! not: these the server counts itself.
+//! not: these the server counts itself. A process counts with all that it started; its clock and `/proc/PID/io` hold what
+//! its threads used that ended.
 
 use std::fs;
 use std::path::Path;
@@ -17,6 +18,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use btu_core::file::sample::ServerSample;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
+use btu_core::words::sentence;
+use btu_sys::process;
 
 /// The account of a server.
 #[derive(Clone, Debug, Default)]
@@ -31,19 +34,28 @@ struct Shared {
     uncounted: Option<&'static str>,
 }
 
-/// Threads that go on, and what those used that ended.
+/// Threads and processes that go on, and what those used that ended.
 #[derive(Debug, Default)]
 struct Roll {
-    going_on: Vec<PathBuf>,
+    going_on: Vec<Worker>,
     ended: Usage,
 }
 
-/// A thread on the roll. Dropped by that thread, it leaves what it used.
+/// Who works for the server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Worker {
+    /// A process and all that it started, by its number.
+    Process(u32),
+    /// A thread of this process, in `/proc`.
+    Thread(PathBuf),
+}
+
+/// A thread or a process on the roll. Dropped, by that thread or before anybody waits for the process, it leaves what
+/// it used.
 #[derive(Debug)]
 pub(crate) struct Enrolled {
     account: Account,
-    /// Of the thread in `/proc`.
-    path: PathBuf,
+    worker: Worker,
 }
 
 /// What threads used, or why nobody knows.
@@ -68,9 +80,18 @@ impl Account {
     /// Takes the calling thread on the roll until the value is dropped by it.
     pub(crate) fn enrol(&self) -> Enrolled {
         let own = fs::read_link("/proc/thread-self").unwrap_or_default();
-        let path = Path::new("/proc").join(own);
-        self.lock().going_on.push(path.clone());
-        Enrolled { account: self.clone(), path }
+        self.take_on(Worker::Thread(Path::new("/proc").join(own)))
+    }
+
+    /// Takes a process that was just started on the roll, with all that it will start, until the value is dropped:
+    /// before anybody waits for its end, which takes its figures with it.
+    pub(crate) fn enrol_process(&self, process: u32) -> Enrolled {
+        self.take_on(Worker::Process(process))
+    }
+
+    fn take_on(&self, worker: Worker) -> Enrolled {
+        self.lock().going_on.push(worker.clone());
+        Enrolled { account: self.clone(), worker }
     }
 
     /// A call that the kernel does not count was made.
@@ -79,11 +100,11 @@ impl Account {
         self.0.calls.fetch_add(1, Relaxed);
     }
 
-    /// What all threads used so far.
+    /// What all threads and processes used so far.
     pub fn usage(&self) -> Usage {
         // Nobody leaves the roll meanwhile: no thread is counted twice, or not at all.
         let roll = self.lock();
-        let living = roll.going_on.iter().map(|path| Usage::of(path));
+        let living = roll.going_on.iter().map(Worker::usage);
         let all = living.fold(roll.ended.clone(), |sum, one| sum.plus(&one));
         let own = self.0.calls.load(Relaxed);
         let calls = self.0.uncounted.map_or(Ok(own), |reason| Err(reason.to_owned()));
@@ -98,22 +119,63 @@ impl Account {
 impl Drop for Enrolled {
     fn drop(&mut self) {
         let mut roll = self.account.lock();
-        roll.going_on.retain(|path| *path != self.path);
-        roll.ended = roll.ended.plus(&Usage::of(&self.path));
+        roll.going_on.retain(|worker| *worker != self.worker);
+        roll.ended = roll.ended.plus(&self.worker.usage());
+    }
+}
+
+impl Worker {
+    fn usage(&self) -> Usage {
+        match self {
+            Self::Process(process) => Usage::of_family(*process),
+            Self::Thread(path) => Usage::of_thread(path),
+        }
     }
 }
 
 impl Usage {
-    fn of(thread: &Path) -> Self {
-        let schedstat = read(&thread.join("schedstat"));
-        let io = read(&thread.join("io"));
+    fn of_thread(thread: &Path) -> Self {
+        let cpu_ns = read(thread, "schedstat", THREAD).and_then(|text| first(&text));
+        Self { cpu_ns, ..Self::of_io(thread, THREAD) }
+    }
+
+    /// Of a process and all that it started.
+    fn of_family(process: u32) -> Self {
+        let family = match process::family(process) {
+            Ok(family) => family,
+            Err(cause) => return Self::unknown(&sentence(&cause)),
+        };
+        let read = family.into_iter().map(|one| (one, Self::of_process(one)));
+        // What a child used that ended meanwhile has whoever waited for it.
+        let there = read.filter(|(one, _)| *one == process || folder_of(*one).exists());
+        there.fold(Self::default(), |sum, (_, one)| sum.plus(&one))
+    }
+
+    fn of_process(process: u32) -> Self {
+        let cpu_ns = process::cpu_with_waited_for(process).map_err(|cause| sentence(&cause));
+        Self { cpu_ns, ..Self::of_io(&folder_of(process), PROCESS) }
+    }
+
+    /// All but the CPU time.
+    fn of_io(folder: &Path, shown: &str) -> Self {
+        let io = read(folder, "io", shown);
         let counter = |name| io.as_deref().map_err(Clone::clone).and_then(|io| number(io, name));
         let calls = counter("syscr:").and_then(|read| Ok(read + counter("syscw:")?));
         Self {
-            cpu_ns: schedstat.and_then(|text| first(&text)),
             calls,
             disk_read_bytes: counter("read_bytes:"),
             disk_written_bytes: counter("write_bytes:"),
+            ..Self::default()
+        }
+    }
+
+    fn unknown(reason: &str) -> Self {
+        let unknown = || Err(reason.to_owned());
+        Self {
+            cpu_ns: unknown(),
+            calls: unknown(),
+            disk_read_bytes: unknown(),
+            disk_written_bytes: unknown(),
         }
     }
 
@@ -162,14 +224,15 @@ impl Default for Usage {
     }
 }
 
-fn read(path: &Path) -> Result<String, String> {
-    fs::read_to_string(path).map_err(|cause| format!("read {}: {cause}", shown(path)))
+fn folder_of(process: u32) -> PathBuf {
+    Path::new("/proc").join(process.to_string())
 }
 
-/// The same for every thread, so that the reasons of two runs are equal.
-fn shown(path: &Path) -> String {
-    let file = path.file_name().unwrap_or_default();
-    format!("/proc/self/task/TID/{}", file.to_string_lossy())
+/// Reads a file of a thread or a process, which errors call by the same name for all of them, so that the reasons of two
+/// runs are equal.
+fn read(folder: &Path, file: &str, shown: &str) -> Result<String, String> {
+    let named = |cause| format!("read {shown}/{file}: {cause}");
+    fs::read_to_string(folder.join(file)).map_err(named)
 }
 
 /// Field 1 of schedstat (Documentation/scheduler/sched-stats.rst of Linux): time on a CPU, in ns.
@@ -181,12 +244,20 @@ fn first(text: &str) -> Result<u64, String> {
 fn number(text: &str, name: &str) -> Result<u64, String> {
     let value = text.lines().find_map(|line| line.strip_prefix(name));
     let value = value.and_then(|value| value.trim().parse().ok());
-    value.ok_or_else(|| format!("/proc/self/task/TID/io has no {name}"))
+    value.ok_or_else(|| format!("io in /proc has no {name}"))
 }
+
+const PROCESS: &str = "/proc/PID";
+const THREAD: &str = "/proc/self/task/TID";
 
 #[cfg(test)]
 mod tests {
     use std::hint::black_box;
+    use std::io::BufRead;
+    use std::io::BufReader;
+    use std::process::Child;
+    use std::process::Command;
+    use std::process::Stdio;
     use std::sync::mpsc;
     use std::thread;
 
@@ -240,8 +311,44 @@ mod tests {
     }
 
     #[test]
+    fn processes_that_ended_and_processes_that_go_on_are_counted_once() {
+        let account = Account::default();
+        let work = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done; echo done; read x; read x";
+        let mut children: Vec<Child> = (0..2).map(|_| shell(work)).collect();
+        let mut enrolled: Vec<Enrolled> =
+            children.iter().map(|child| account.enrol_process(child.id())).collect();
+        children.iter_mut().for_each(hear_a_line);
+        let both = account.usage();
+        let mut ended = children.remove(0);
+        ended.kill().unwrap();
+        drop(enrolled.remove(0));
+        ended.wait().unwrap();
+        let after = account.usage();
+        children[0].kill().unwrap();
+        children[0].wait().unwrap();
+        let (both_ns, after_ns) = (both.cpu_ns.unwrap(), after.cpu_ns.unwrap());
+        // They work no more, but are killed: that may take a moment, too.
+        assert!(both_ns > 0 && (both_ns..both_ns + 20_000_000).contains(&after_ns), "{after_ns}");
+        match (both.calls, after.calls) {
+            (Ok(both), Ok(after)) => assert!(both >= 2 && after >= both),
+            (Err(reason), _) | (_, Err(reason)) => skip!("not readable: {reason}"),
+        }
+    }
+
+    fn shell(script: &str) -> Child {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        process::dies_with_its_starter(&mut command).spawn().unwrap()
+    }
+
+    fn hear_a_line(child: &mut Child) {
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    }
+
+    #[test]
     fn what_cannot_be_read_is_told_with_its_reason() {
-        let usage = Usage::of(Path::new("/proc/self/task/0")).since(&Usage::default());
+        let usage = Usage::of_thread(Path::new("/proc/self/task/0")).since(&Usage::default());
         let sample = usage.sample("b", Nanos::from_millis(1));
         assert_eq!((sample.host.as_str(), sample.cpu_ns, sample.calls), ("b", None, None));
         assert_eq!(sample.not_available.len(), 4);

@@ -46,6 +46,8 @@ pub struct Service {
     patience: Nanos,
     /// Set by whoever wants everything to end now.
     stop: Arc<AtomicBool>,
+    /// This program, for protocols whose servers and clients are processes of their own; `None` where they cannot be.
+    pub program: Option<PathBuf>,
     /// How the path is set; `None` where it cannot be.
     pub path: Option<Box<dyn PathSettings>>,
     /// The largest packet that the path was set to.
@@ -64,7 +66,7 @@ struct Posted {
 impl Service {
     /// Between the test host `a` and another one; nothing is served yet.
     pub fn between(a: Party, b: Party, patience: Nanos, stop: Arc<AtomicBool>) -> Self {
-        Self { a, b, patience, stop, path: None, mtu: None, stage: None }
+        Self { a, b, patience, stop, program: None, path: None, mtu: None, stage: None }
     }
 
     /// Makes files that are cold or warm below this directory, for the servers of both hosts. They are removed with
@@ -121,7 +123,8 @@ impl Service {
         };
         let ways = Way::all_of(trial, &self.a, &self.b);
         let posted = self.post(protocol, trial, &ways)?;
-        let terms = Terms { protocol, errand, patience: self.patience, stop: &self.stop };
+        let program = self.program.as_deref();
+        let terms = Terms { protocol, errand, program, patience: self.patience, stop: &self.stop };
         let mut crew = Crew::hire(&terms, trial.clients, &ways, &posted)?;
         crew.await_sessions();
         if let Some(prop) = &mut prop {
@@ -169,6 +172,7 @@ impl Service {
                 settings: way.server.sockets.clone(),
                 directory: self.stage.as_ref().map(Stage::directory),
                 clients: usize::try_from(trial.clients).unwrap_or(usize::MAX),
+                program: self.program.clone(),
             };
             Ok(Posted { server: protocol.serve(&offer)?, host: way.host })
         };

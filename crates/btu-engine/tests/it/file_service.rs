@@ -47,6 +47,7 @@ pub(crate) fn offer(clients: usize) -> Offer {
         settings: Settings::default(),
         directory: None,
         clients,
+        program: None,
     }
 }
 
@@ -58,6 +59,7 @@ pub(crate) fn visit(server: &dyn Served, operation: Operation) -> Visit {
         patience: Duration::from_secs(30),
         errand: Errand { operation, size: Bytes::new(1024), count: 2, files: Vec::new() },
         sockets: Arc::default(),
+        program: None,
     }
 }
 
@@ -84,9 +86,11 @@ pub(crate) fn trial(protocol: &str, operation: Operation) -> Trial {
     }
 }
 
-/// Every protocol that this build has.
+/// Every protocol that this build has, and whose ends are threads: where they are processes of the program, tests of the
+/// program look at them.
 pub(crate) fn built() -> impl Iterator<Item = &'static dyn FileProtocol> {
-    FILE_PROTOCOLS.iter().copied().filter(|protocol| {
+    let has_threads = |protocol: &&dyn FileProtocol| !protocol.name().starts_with("rx-");
+    FILE_PROTOCOLS.iter().copied().filter(has_threads).filter(|protocol| {
         let left_out = protocol.serve(&offer(1)).err().map(|cause| cause.to_string());
         let left_out = left_out.filter(|cause| cause.contains("this build leaves"));
         if let Some(cause) = &left_out {

@@ -114,6 +114,7 @@ fn client(client: u32, direction: Direction, each: Nanos, count: u32, size: Byte
         bytes: size * u64::from(count),
         phases,
         took_ns,
+        sent: None,
         failure: None,
     }
 }

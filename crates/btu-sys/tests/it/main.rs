@@ -17,6 +17,8 @@ mod nftables;
 #[cfg(test)]
 mod packet;
 #[cfg(test)]
+mod rx;
+#[cfg(test)]
 #[path = "../../../../tests/wait.rs"]
 mod wait;
 #[cfg(test)]

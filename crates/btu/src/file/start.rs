@@ -61,6 +61,7 @@ pub(super) fn start(args: &FileArgs, interrupt: &Interrupt) -> Result<Started, F
     hosts.placement = facts::placed(facts);
     let mut service = Service::between(near, far, plan.patience_ns, interrupt.flag().clone());
     service.path = path;
+    service.program = Some(PROGRAM.into());
     if needs_files(&plan) {
         let named = Fact::known(directory.display().to_string());
         hosts.placement.insert("io_directory".to_owned(), named);
@@ -76,6 +77,9 @@ pub(super) fn start(args: &FileArgs, interrupt: &Interrupt) -> Result<Started, F
     let progress = Progress::new(args.result.quiet || args.result.json);
     Ok(Started { plan, journal, lines, service, absent, progress })
 }
+
+/// This program, whatever became of its file since it was started.
+const PROGRAM: &str = "/proc/self/exe";
 
 fn unusable(cause: EngineError) -> Failure {
     let hint = "name a directory on a disk where you may write: --io-dir DIR";

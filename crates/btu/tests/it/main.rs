@@ -60,6 +60,7 @@ mod readme;
 mod redact;
 mod refusals;
 mod run;
+mod rx;
 mod score;
 mod standstill;
 mod tcpdump;

@@ -87,15 +87,24 @@ fn series(plan: &Plan) -> Vec<Series> {
     let mut sizes = plan.sizes_or(&SIZES.map(Bytes::new));
     sizes.sort_unstable();
     let mut all = Vec::new();
-    for protocol in plan.protocols_or(&["tcp-rpc"]) {
-        for operation in [Operation::Call, Operation::Stream] {
+    for protocol in plan.protocols_or(&PROTOCOLS) {
+        for operation in readings(&protocol) {
             for mtu in plan.mtus_or(&MTUS) {
                 let (protocol, sizes) = (protocol.clone(), sizes.clone());
-                all.push(Series { protocol, operation, mtu, sizes });
+                all.push(Series { protocol, operation: *operation, mtu, sizes });
             }
         }
     }
     all
+}
+
+/// Rx has a protocol for each of the two.
+fn readings(protocol: &str) -> &'static [Operation] {
+    match protocol {
+        RX_CALLS => &[Operation::Call],
+        RX_STREAM => &[Operation::Stream],
+        _ => &[Operation::Call, Operation::Stream],
+    }
 }
 
 impl Series {
@@ -105,10 +114,19 @@ impl Series {
         Trial { mtu_bytes, count: count(size), ..one }
     }
 
-    /// Elapsed, throughput, and packets where the MTU is known.
+    /// Rx counts its own datagrams.
+    fn is_of_rx(&self) -> bool {
+        [RX_CALLS, RX_STREAM].contains(&self.protocol.as_str())
+    }
+
+    /// Elapsed, throughput, and packets where the MTU is known or a library counted them.
     fn cells(&self, size: Bytes, points: &[Point]) -> Vec<Option<Figure>> {
         let found = point(points, &self.trial(size));
-        let packets = self.mtu.map(|mtu| found.map(|_| Figure::exact(packets(size, mtu))));
+        let packets = if self.is_of_rx() {
+            Some(found.and_then(|one| one.datagrams_per_block))
+        } else {
+            self.mtu.map(|mtu| found.map(|_| Figure::exact(packets(size, mtu))))
+        };
         let cells = [found.and_then(|one| one.elapsed_s), found.and_then(|one| one.total)];
         cells.into_iter().chain(packets).collect()
     }
@@ -116,7 +134,10 @@ impl Series {
     fn columns(&self) -> Vec<Column> {
         let at = self.mtu.map_or_else(String::new, |mtu| format!("{}: ", mtu.count()));
         let column = |title, unit| Column::new(format!("{at}{title}"), unit);
-        let packets = self.mtu.map(|_| column("Packets", Unit::Count));
+        let packets = match self.mtu {
+            _ if self.is_of_rx() => Some(column("Datagrams", Unit::Ratio)),
+            mtu => mtu.map(|_| column("Packets", Unit::Count)),
+        };
         let columns = [column("Elapsed", Unit::Seconds), column("Throughput", Unit::KibPerSecond)];
         columns.into_iter().chain(packets).collect()
     }
@@ -169,7 +190,8 @@ impl Series {
 
     /// Neighbouring sizes that take as many packets: their times differ by bytes alone.
     fn steps(&self) -> Option<String> {
-        let mtu = self.mtu.filter(|_| self.operation == Operation::Call)?;
+        let is_of_tcp = self.operation == Operation::Call && !self.is_of_rx();
+        let mtu = self.mtu.filter(|_| is_of_tcp)?;
         let alike = |pair: &&[Bytes]| same(packets(pair[0], mtu), packets(pair[1], mtu));
         let pairs = self.sizes.windows(2).filter(alike);
         let told: Vec<String> = pairs
@@ -214,6 +236,10 @@ fn same(a: f64, b: f64) -> bool {
     (a - b).abs() < 0.5
 }
 
+const RX_CALLS: &str = "rx-rpc";
+const RX_STREAM: &str = "rx-stream";
+/// The paper's own, and its twin without Rx.
+const PROTOCOLS: [&str; 3] = ["tcp-rpc", RX_CALLS, RX_STREAM];
 /// In a trial.
 const AMOUNT: Bytes = Bytes::new(32 << 20);
 /// IPv4 without options, TCP with time stamps (RFC 7323).

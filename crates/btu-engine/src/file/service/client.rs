@@ -6,6 +6,7 @@ use std::sync::mpsc::Sender;
 
 use btu_core::file::sample::Operation;
 use btu_core::file::sample::Phases;
+use btu_core::file::sample::Sent;
 use btu_core::units::Nanos;
 
 use super::gate::Gate;
@@ -57,6 +58,7 @@ pub(super) enum Word {
 pub(super) struct Worked {
     pub(super) phases: Phases,
     pub(super) took_ns: Vec<Nanos>,
+    pub(super) sent: Option<Sent>,
     /// When it was done, by its own look at the clock: whoever watches may hear of it late.
     pub(super) done: Nanos,
     pub(super) failure: Option<String>,
@@ -77,6 +79,7 @@ impl Client {
         self.say(Word::Ready(session.opening()));
         let Some(released) = self.gates.begin.wait() else { return Ok(()) };
         self.work(&mut *session, released, &mut worked);
+        worked.sent = session.sent();
         let has_failed = worked.failure.is_some();
         self.say(Word::Worked(worked));
         if has_failed || self.gates.leave.wait().is_none() {

@@ -1,5 +1,6 @@
 //! All clients of a trial, as whoever watches them knows them: none keeps the others waiting for ever.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::AtomicU64;
@@ -38,6 +39,7 @@ use crate::time::now;
 pub(super) struct Terms<'a> {
     pub(super) protocol: &'static dyn FileProtocol,
     pub(super) errand: Errand,
+    pub(super) program: Option<&'a Path>,
     pub(super) patience: Nanos,
     pub(super) stop: &'a AtomicBool,
 }
@@ -118,6 +120,7 @@ impl<'a> Crew<'a> {
                 patience: (self.terms.patience * 2).into(),
                 errand: self.terms.errand.clone(),
                 sockets: Arc::clone(&member.sockets),
+                program: self.terms.program.map(Path::to_owned),
             },
             gates: Arc::clone(&self.gates),
             progress: Arc::clone(&member.progress),
@@ -237,6 +240,7 @@ impl<'a> Member<'a> {
                 let Phases { connect_ns, auth_ns, .. } = self.sample.phases;
                 self.sample.phases = Phases { connect_ns, auth_ns, ..worked.phases };
                 self.sample.took_ns = worked.took_ns;
+                self.sample.sent = worked.sent;
                 self.done = Some(worked.done);
                 self.came = if worked.failure.is_some() { Came::Home } else { Came::ToItsEnd };
                 worked.failure.into_iter().for_each(|why| self.blame(why));
@@ -311,6 +315,7 @@ fn nobody(way: &Way, number: u32) -> ClientSample {
         bytes: Bytes::ZERO,
         phases: Phases::default(),
         took_ns: Vec::new(),
+        sent: None,
         failure: None,
     }
 }
@@ -357,13 +362,14 @@ mod tests {
             bytes: Bytes::ZERO,
             phases: Phases::default(),
             took_ns: Vec::new(),
+            sent: None,
             failure: None,
         };
         let (server, stop) = (Busy::default(), AtomicBool::new(false));
         for (operation, is_still) in [(Operation::Get, true), (Operation::Put, false)] {
             let errand = Errand { operation, size: Bytes::new(1), count: 1, files: Vec::new() };
             let patience = Nanos::from_secs(1);
-            let terms = Terms { protocol: &Ftp, errand, patience, stop: &stop };
+            let terms = Terms { protocol: &Ftp, errand, program: None, patience, stop: &stop };
             let mut member = Member::new(sample.clone(), &server);
             // Still since the beginning of the clock, longer ago than anybody waits.
             assert_eq!(member.is_still(&terms), is_still, "{operation:?}");
