@@ -6,7 +6,9 @@
 mod change;
 mod condition;
 mod facts;
+pub mod history;
 mod paired;
+mod plan;
 pub mod series;
 mod surroundings;
 
@@ -26,12 +28,16 @@ pub use change::Change;
 pub use condition::Condition;
 pub use condition::ConditionError;
 pub use condition::Outcome;
+pub use condition::is_named;
 pub use facts::FactChange;
 pub use facts::changed_facts;
 pub use facts::changed_handshakes;
 pub use paired::Paired;
 pub use paired::Unpaired;
 pub use paired::paired;
+pub use plan::changed_plan;
+pub use plan::is_ruled;
+pub use plan::ruled;
 pub use surroundings::Surrounding;
 pub use surroundings::UNREAD;
 pub use surroundings::surroundings;

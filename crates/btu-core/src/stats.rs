@@ -29,6 +29,7 @@ pub use bootstrap::RESAMPLES;
 pub use bootstrap::whole_pass_bootstrap;
 pub use change_points::ChangePoint;
 pub use change_points::ChangeRule;
+pub use change_points::Values;
 pub use change_points::change_points;
 pub use compare::Comparison;
 pub use compare::detectable_change;

@@ -61,6 +61,21 @@ impl Change {
         })
     }
 
+    /// A figure that did not change.
+    pub(super) fn none(figure: &str) -> Self {
+        Self {
+            figure: figure.to_owned(),
+            before: 1.0,
+            after: 1.0,
+            ratio: 1.0,
+            ci95: Some([1.0, 1.0]),
+            ci95_reason: None,
+            p: Some(1.0),
+            different: Some(false),
+            is_bound: false,
+        }
+    }
+
     /// The same of which a side is a bound: nothing is said of it.
     #[must_use]
     pub(super) fn bounded(self) -> Self {

@@ -59,7 +59,7 @@ impl Condition {
     /// The figure is not in the comparison.
     pub fn judge(&self, comparison: &Comparison) -> Result<Outcome, ConditionError> {
         let all = comparison.changes.iter().chain(&comparison.cells);
-        let asked: Vec<&Change> = all.filter(|one| matches(&self.figure, &one.figure)).collect();
+        let asked: Vec<&Change> = all.filter(|one| is_named(&self.figure, &one.figure)).collect();
         if asked.is_empty() {
             let (figure, legal) = (self.figure.clone(), comparison.legal);
             return Err(ConditionError::Unknown { figure, legal });
@@ -124,7 +124,7 @@ impl FromStr for Condition {
 }
 
 /// The same name; a star stands for anything between two points, in a cell between two slashes.
-pub(super) fn matches(pattern: &str, name: &str) -> bool {
+pub fn is_named(pattern: &str, name: &str) -> bool {
     let parts = |text: &str| text.split(['.', '/']).map(ToOwned::to_owned).collect::<Vec<_>>();
     let (pattern, name) = (parts(pattern), parts(name));
     pattern.len() == name.len() && pattern.iter().zip(&name).all(|(p, n)| p == "*" || p == n)

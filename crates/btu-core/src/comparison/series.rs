@@ -7,7 +7,9 @@
 
 mod app;
 mod file;
+mod pingpong;
 mod run;
+mod traffic;
 
 /// The figures of a result.
 #[derive(Clone, Debug, PartialEq)]

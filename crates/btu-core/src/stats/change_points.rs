@@ -17,6 +17,17 @@ pub struct ChangeRule {
     pub magnitude: f64,
     /// Values that are looked at together.
     pub window: usize,
+    /// What the values are.
+    pub values: Values,
+}
+
+/// What the values of a series are: by that, how large a change is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Values {
+    /// Logarithms: a difference of means is a ratio of figures.
+    Logarithms,
+    /// Figures as they are.
+    Plain,
 }
 
 /// A change of the mean.
@@ -36,19 +47,18 @@ impl Default for ChangeRule {
     /// On 250 series of noise alone, of 90 nights each, p 0.001 finds a point in 4 to 8 %, 0.0001 in 0.4 % at most, and a step
     /// as often.
     fn default() -> Self {
-        Self { p: 0.0001, magnitude: 0.01, window: 50 }
+        Self { p: 0.0001, magnitude: 0.01, window: 50, values: Values::Plain }
     }
 }
 
-impl ChangePoint {
-    /// The change of the mean as a share of the mean before.
-    pub fn relative(self) -> f64 {
-        self.after / self.before - 1.0
-    }
-
-    /// The larger one of the change and of its way back.
-    fn magnitude(self) -> f64 {
-        self.relative().abs().max((self.before / self.after - 1.0).abs())
+impl ChangeRule {
+    /// The larger one of a change and of its way back, each as a share of where it begins.
+    fn magnitude(self, point: ChangePoint) -> f64 {
+        let ratio = match self.values {
+            Values::Logarithms => (point.after - point.before).exp(),
+            Values::Plain => point.after / point.before,
+        };
+        (ratio - 1.0).abs().max((1.0 / ratio - 1.0).abs())
     }
 }
 
@@ -82,16 +92,17 @@ fn windowed(split: &Split<'_>, window: usize) -> Vec<usize> {
 /// The place of the point to drop first: that with the largest p value, where it is not sure; else the one with the least
 /// change, where that is too small.
 fn weakest(points: &[ChangePoint], rule: ChangeRule) -> Option<usize> {
-    let by = |key: fn(&ChangePoint) -> f64| {
-        let keys = points.iter().map(key).enumerate();
+    let first_largest = |keys: Vec<f64>| {
+        let keys = keys.into_iter().enumerate();
         keys.reduce(|best, next| if next.1 > best.1 { next } else { best })
     };
-    let (unsure, p) = by(|point| point.p)?;
+    let (unsure, p) = first_largest(points.iter().map(|point| point.p).collect())?;
     if p >= rule.p {
         return Some(unsure);
     }
-    let (small, magnitude) = by(|point| -point.magnitude())?;
-    (-magnitude <= rule.magnitude).then_some(small)
+    let sizes = points.iter().map(|point| -rule.magnitude(*point)).collect();
+    let (small, size) = first_largest(sizes)?;
+    (-size <= rule.magnitude).then_some(small)
 }
 
 /// Above this limit of p the first pass is as strict as the second.
