@@ -114,13 +114,14 @@ impl Course {
         let logs: Vec<f64> = self.points.iter().map(|point| point.value.ln()).collect();
         let found = of_logs(&logs, rule);
         let earlier = of_logs(&logs[..logs.len().saturating_sub(1)], rule);
+        let is_of_newest = self.points.last().is_some_and(|one| one.night + 1 == nights.len());
         let ends = |place: usize| {
             let from = place.checked_sub(1).map_or(0, |before| found[before].at);
             [from, found[place].at, found.get(place + 1).map_or(logs.len(), |next| next.at)]
         };
         let turn = |(place, point): (usize, &ChangePoint)| {
             let is_known = earlier.iter().any(|one| one.at.abs_diff(point.at) <= SAME_TURN);
-            self.turn(nights, ends(place), (point.p, !is_known))
+            self.turn(nights, ends(place), (point.p, is_of_newest && !is_known))
         };
         found.iter().enumerate().filter_map(turn).collect()
     }

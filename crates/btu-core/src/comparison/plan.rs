@@ -41,18 +41,23 @@ pub fn is_ruled(key: &str, rules: &[&str]) -> bool {
 fn flat(plan: &str) -> BTreeMap<String, String> {
     let mut flat = BTreeMap::new();
     let table: Table = toml::from_str(plan).unwrap_or_default();
-    table.iter().for_each(|(name, value)| add(name.clone(), value, &mut flat));
-    UNTOLD.iter().for_each(|name| drop(flat.remove(*name)));
+    for (name, value) in table.iter().filter(|(name, _)| !UNTOLD.contains(&name.as_str())) {
+        add(name.clone(), value, &mut flat);
+    }
     flat
 }
 
 fn add(name: String, value: &Value, flat: &mut BTreeMap<String, String>) {
     match value {
         Value::Table(table) => {
-            table.iter().for_each(|(key, value)| add(format!("{name}.{key}"), value, flat));
+            for (key, value) in table {
+                add(format!("{name}.{key}"), value, flat);
+            }
         }
         Value::Array(values) if values.iter().any(Value::is_table) => {
-            (1..).zip(values).for_each(|(at, value)| add(format!("{name}.{at}"), value, flat));
+            for (at, value) in (1..).zip(values) {
+                add(format!("{name}.{at}"), value, flat);
+            }
         }
         Value::String(text) => drop(flat.insert(name, text.clone())),
         other => drop(flat.insert(name, other.to_string())),

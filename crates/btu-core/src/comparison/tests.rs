@@ -147,7 +147,10 @@ fn two_results_of_one_host_differ_in_hardly_any_part() {
     let (host, chance) = (analysis(1000, 5), &mut ChaCha12Rng::seed_from_u64(140));
     let differs = |_: &usize| {
         let found = compare(&again(&host, chance), &again(&host, chance));
-        let mut parts = found.changes.iter().filter(|change| !MEASURES.iter().any(|one| one.name() == change.figure));
+        let mut parts = found
+            .changes
+            .iter()
+            .filter(|change| !MEASURES.iter().any(|one| one.name() == change.figure));
         parts.any(|change| change.different == Some(true))
     };
     let pairs = (0..200).filter(differs).count();

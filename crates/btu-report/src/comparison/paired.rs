@@ -20,6 +20,7 @@ use crate::format::Content;
 use crate::format::UnknownFormat;
 use crate::format::render_content;
 use crate::result::host_line;
+use crate::section::DISTURBED;
 use crate::stored::Stored;
 
 /// A comparison of two results of one verb, for programs. Keys are only added within a major version.
@@ -111,9 +112,15 @@ impl PairedSide {
     fn doubts(&self) -> impl Iterator<Item = String> {
         let altered = (!self.altered.is_empty()).then_some("was altered after it was measured");
         let debug = self.is_unoptimised.then_some("is of a debug build");
-        altered.into_iter().chain(debug).map(|what| format!("{} {what}", self.name))
+        let disturbed = self.badges.iter().filter(|word| DOUBTED.contains(&&***word));
+        let disturbed = disturbed.map(|word| format!("{} is {word}", self.name));
+        let own = altered.into_iter().chain(debug).map(|what| format!("{} {what}", self.name));
+        own.chain(disturbed)
     }
 }
+
+/// Badges of what something else than was measured may have made.
+const DOUBTED: [&str; 2] = [DISTURBED, "OVERSUBSCRIBED"];
 
 /// The words of a report's headline that are no praise.
 fn badges(document: &Document) -> Vec<String> {

@@ -49,21 +49,21 @@ pub(super) struct HistoryArgs {
 /// Tells the history of the results below a folder.
 pub(super) fn compare(args: &CompareArgs, folder: &Path) -> Result<Exit, Failure> {
     let Found { mut dated, mut left_out } = Found::below(folder)?;
-    dated.sort_by(|a, b| (&a.at, &a.result.name).cmp(&(&b.at, &b.result.name)));
-    let Some(newest) = dated.iter().rfind(|one| one.result.altered().is_empty()) else {
-        let cause = anyhow!("{}: no result that can be compared{}", folder.display(), first(&left_out));
-        return Err(Failure::usage(cause));
+    dated.sort_by(|a, b| a.when().cmp(&b.when()));
+    let Some(newest) = dated.iter().rposition(|one| one.altered.is_none()) else {
+        let (folder, first) = (folder.display(), first(&left_out));
+        return Err(Failure::usage(anyhow!("{folder}: no result that can be compared{first}")));
     };
-    let (setting, last) = (HistorySetting::of(&newest.result), newest.at.clone());
-    let mut nights = Vec::new();
-    for one in &dated {
-        match one.left_out(&setting) {
-            Some(reason) => left_out.push(LeftOut { result: one.result.name.clone(), reason }),
-            None => nights.push(one.night()),
-        }
-    }
     if !args.fail_if.is_empty() {
-        refuse(&dated, &left_out, &last)?;
+        refuse(&dated[newest + 1..], &left_out)?;
+    }
+    let setting = dated[newest].setting.clone();
+    let mut nights = Vec::new();
+    for one in dated {
+        match one.left_out(&setting) {
+            Some(told) => left_out.push(told),
+            None => nights.push(one.night),
+        }
     }
     told(args, &setting, &nights, left_out)
 }
@@ -81,13 +81,13 @@ fn told(
     let legal = nights.last().map_or("", |night| night.by_round.legal);
     let courses = courses(nights, rule, is_asked);
     if courses.is_empty() {
-        let cause = anyhow!("--metric {}: no such figure; write {legal}; * for any name", asked.join(" "));
+        let cause =
+            anyhow!("--metric {}: no such figure; write {legal}; * for any name", asked.join(" "));
         return Err(Failure::usage(cause));
     }
     let outcomes = args.judged(&new_turns(&courses, legal))?;
     let exit = super::exit(&outcomes);
-    let document =
-        HistoryDocument::of(setting.told(), rule, nights, &courses, left_out, outcomes);
+    let document = HistoryDocument::of(setting.told(), rule, nights, &courses, left_out, outcomes);
     let render = |format: &str| document.render(format).map_err(Failure::usage);
     if let Some(file) = &args.history.otava {
         std::fs::write(file, render("csv")?)
@@ -113,10 +113,12 @@ struct Found {
     left_out: Vec<LeftOut>,
 }
 
-/// A result, and when it began.
+/// A result that says when it began, and nothing of it that is not needed: a thousand journals have no room.
 struct Dated {
-    at: String,
-    result: NamedResult,
+    night: Night,
+    setting: HistorySetting,
+    /// Where it is not what was measured.
+    altered: Option<String>,
 }
 
 impl Found {
@@ -135,41 +137,40 @@ impl Found {
 
 impl Dated {
     fn open(name: String, path: &Path) -> Result<Self, String> {
-        let unreadable =
-            |error| format!("{UNREADABLE}{:#}", anyhow::Error::new(error));
+        let unreadable = |error| format!("{UNREADABLE}{:#}", anyhow::Error::new(error));
         let files = ResultFiles::read(path).map_err(unreadable)?;
-        let result = NamedResult::of(name, files).map_err(unreadable)?;
-        let at = EventRecord::started_at(result.stored.events()).map(str::to_owned);
-        let at = at.ok_or_else(|| "its journal does not say when it began".to_owned())?;
-        Ok(Self { at, result })
+        let result = NamedResult::of(name.clone(), files).map_err(unreadable)?;
+        let started_at = EventRecord::started_at(result.stored.events()).map(str::to_owned);
+        let started_at =
+            started_at.ok_or_else(|| "its journal does not say when it began".to_owned())?;
+        let (hosts, by_round) = (result.stored.hosts().clone(), result.stored.by_round());
+        Ok(Self {
+            setting: HistorySetting::of(&result, &by_round),
+            altered: result.altered().into_iter().next(),
+            night: Night { name, started_at, hosts, by_round },
+        })
+    }
+
+    /// Its place in the order of results.
+    fn when(&self) -> (&str, &str) {
+        (&self.night.started_at, &self.night.name)
     }
 
     /// Why it is no part of the history of this setting.
-    fn left_out(&self, setting: &HistorySetting) -> Option<String> {
-        let altered = self.result.altered().into_iter().next();
-        altered.or_else(|| HistorySetting::of(&self.result).unlike(setting))
-    }
-
-    fn night(&self) -> Night {
-        Night {
-            name: self.result.name.clone(),
-            started_at: self.at.clone(),
-            hosts: self.result.stored.hosts().clone(),
-            by_round: self.result.stored.by_round(),
-        }
+    fn left_out(&self, setting: &HistorySetting) -> Option<LeftOut> {
+        let reason = self.altered.clone().or_else(|| self.setting.unlike(setting))?;
+        Some(LeftOut { result: self.night.name.clone(), reason })
     }
 }
 
 /// A condition is about the newest result: where that may be one that cannot be judged, it has no answer.
-fn refuse(dated: &[Dated], left_out: &[LeftOut], last: &str) -> Result<(), Failure> {
-    let is_newer = |one: &&Dated| *one.at > *last && !one.result.altered().is_empty();
-    let altered = dated.iter().find(is_newer).map(|one| {
-        format!("{}: {}", one.result.name, one.result.altered().join("; "))
-    });
-    let unreadable = left_out.iter().find(|one| one.reason.starts_with(UNREADABLE));
-    let unreadable = unreadable.map(|one| format!("{}: {}", one.result, one.reason));
-    let Some(told) = altered.or(unreadable) else { return Ok(()) };
-    let cause = anyhow!("the newest result may be one that no condition is asked of: {told}");
+fn refuse(altered: &[Dated], left_out: &[LeftOut]) -> Result<(), Failure> {
+    let altered = altered.iter().find_map(|one| Some((&one.night.name, one.altered.as_ref()?)));
+    let mut unreadable = left_out.iter().filter(|one| one.reason.starts_with(UNREADABLE));
+    let unreadable = || unreadable.next().map(|one| (&one.result, &one.reason));
+    let Some((name, why)) = altered.or_else(unreadable) else { return Ok(()) };
+    let cause =
+        anyhow!("the newest result may be one that no condition is asked of: {name}: {why}");
     let hint = "move it elsewhere; without --fail-if it is left out, and named";
     Err(Failure { exit: Exit::Incomparable, cause, hint: None }.hint(hint))
 }

@@ -11,6 +11,7 @@ use crate::traffic::analysis::Measured;
 use crate::traffic::analysis::Totals;
 use crate::traffic::sample::FlowSample;
 use crate::traffic::sample::Journal;
+use crate::traffic::sample::RunSample;
 
 impl ByRound {
     /// Traffic; what a part of the flows had is no rate of a cell, and a delay that two clocks hide is none.
@@ -100,7 +101,7 @@ fn name(measured: &Measured, known: &mut BTreeMap<String, u32>) -> String {
 /// Each flow of a cell over its passes; one that did not come to its end has no figure of that pass.
 fn flows(journal: &Journal, measured: &Measured, cell: &str) -> Vec<Series> {
     let runs = journal.runs().filter(|run| run.cell == measured.cell.id);
-    let whole = runs.flat_map(|run| run.flows_by_cluster());
+    let whole = runs.flat_map(RunSample::flows_by_cluster);
     let mut flows: BTreeMap<String, Vec<&FlowSample>> = BTreeMap::new();
     for (cluster, flow) in whole.filter(|(_, flow)| flow.outcome.is_complete()) {
         let [test, from, to] = [&flow.test, flow.from.name(), flow.to.name()].map(part);

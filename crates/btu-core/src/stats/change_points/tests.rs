@@ -38,7 +38,10 @@ fn a_step_down_and_up_again_are_found_where_otava_finds_them() {
         panic!()
     };
     assert_eq!((down.at, up.at), (30, 60));
-    assert!(is_about(down.after / down.before, 0.97, 1e-9) && is_about(up.after / up.before, 1.030_928, 1e-6));
+    assert!(
+        is_about(down.after / down.before, 0.97, 1e-9)
+            && is_about(up.after / up.before, 1.030_928, 1e-6)
+    );
     assert!(is_about(down.p, 3.34e-15, 2e-3), "{down:?}");
     assert!(is_about(up.p, 1.38e-12, 3e-3), "{up:?}");
 }
@@ -63,9 +66,8 @@ fn a_step_among_nights_is_one_point_and_nights_without_a_step_have_none() {
 
 #[test]
 fn noise_alone_has_hardly_ever_a_point() {
-    let found = (0..40).filter(|seed| {
-        !change_points(&nights(0.0, 1000 + seed), ChangeRule::default()).is_empty()
-    });
+    let found = (0..40)
+        .filter(|seed| !change_points(&nights(0.0, 1000 + seed), ChangeRule::default()).is_empty());
     assert!(found.count() <= 1);
 }
 

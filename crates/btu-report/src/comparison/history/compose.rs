@@ -89,7 +89,11 @@ fn reading(found: &HistoryDocument) -> String {
 
 fn charts(found: &HistoryDocument) -> Vec<Block> {
     let changed = found.figures.iter().filter(|one| !one.changes.is_empty());
-    NAMES.into_iter().zip(changed).map(|(name, one)| Block::Lines(chart(name, found, one))).collect()
+    NAMES
+        .into_iter()
+        .zip(changed)
+        .map(|(name, one)| Block::Lines(chart(name, found, one)))
+        .collect()
 }
 
 fn chart(name: &'static str, found: &HistoryDocument, one: &CourseResult) -> LineChart {
@@ -119,7 +123,8 @@ fn worse(one: &CourseResult) -> Vec<ShadedRange> {
     let end = |place: usize| one.changes.get(place + 1).map_or(last, |next| next.result);
     let range = |(place, turn): (usize, &TurnResult)| {
         let bounds = [turn.result, end(place)].map(ordinal);
-        turn.worse.then(|| ShadedRange { bounds, label: format!("{} %", words::percent(turn.ratio)) })
+        turn.worse
+            .then(|| ShadedRange { bounds, label: format!("{} %", words::percent(turn.ratio)) })
     };
     one.changes.iter().enumerate().filter_map(range).collect()
 }

@@ -1,5 +1,7 @@
 //! The comparison for people: what was asked for otherwise, then every figure.
 
+use btu_core::words::several;
+
 use super::PairedChange;
 use super::PairedDocument;
 use super::PairedSide;
@@ -60,17 +62,13 @@ fn changed(heading: &str, facts: &[crate::comparison::FactResult]) -> Vec<Block>
 /// How many figures moved, of those of which anything can be said.
 fn summary(found: &PairedDocument) -> String {
     let told = |is: fn(&&PairedChange) -> bool| found.changes.iter().filter(is).count();
-    let all = found.changes.len();
-    match told(|one| one.change.different.is_some()) {
-        0 => format!("Of {all} figures that both have none is judged."),
-        judged => {
-            let moved = told(|one| one.worse.is_some());
-            let worse = told(|one| one.worse == Some(true));
-            format!(
-                "Of {all} figures that both have {judged} are judged, {moved} are different, {worse} of them worse."
-            )
-        }
-    }
+    let all = several(found.changes.len(), "figure");
+    let judged = told(|one| one.change.different.is_some());
+    let moved = told(|one| one.worse.is_some());
+    let worse = told(|one| one.worse == Some(true));
+    format!(
+        "{all} on both sides, {judged} of them judged: {moved} different, {worse} of these worse."
+    )
 }
 
 fn side(side: &PairedSide) -> Pair {
@@ -95,8 +93,8 @@ fn figures(found: &PairedDocument) -> Vec<Block> {
     let mut blocks =
         vec![Block::Table(Table { title: String::new(), columns, rows, summary_rows: 0 })];
     blocks.push(Block::paragraph(READING));
-    let is_told =
-        found.changes.iter().any(|one| one.worse.is_some()) || found.conditions.iter().any(|one| one.met);
+    let is_told = found.changes.iter().any(|one| one.worse.is_some())
+        || found.conditions.iter().any(|one| one.met);
     blocks.extend(words::starred(&found.doubts, is_told));
     let reason = found.changes.iter().find_map(|one| one.change.ratio_ci95_reason.as_deref());
     blocks.extend(reason.map(|reason| {

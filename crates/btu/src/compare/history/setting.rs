@@ -1,6 +1,7 @@
 //! What results of one history have in common: a night under other rules, or of another host, is no part of it.
 
 use btu_core::comparison::ruled;
+use btu_core::comparison::series::ByRound;
 use btu_core::ranking::Setting;
 use btu_core::ranking::measured_cells;
 use btu_report::Content;
@@ -14,7 +15,7 @@ pub(super) struct HistorySetting {
 }
 
 impl HistorySetting {
-    pub(super) fn of(result: &NamedResult) -> Self {
+    pub(super) fn of(result: &NamedResult, by_round: &ByRound) -> Self {
         let stored = &result.stored;
         let verb = format!("btu {}", result.files.kind().verb);
         let mut fields = vec![("verb", verb), ("host", host(result))];
@@ -24,7 +25,7 @@ impl HistorySetting {
                 fields.extend(rules.fields().map(|(name, value)| (name, value.to_owned())));
                 fields.push(("cells measured", measured_cells(journal)));
             }
-            _ => fields.push(("plan", ruled(result.plan(), stored.by_round().rules))),
+            _ => fields.push(("plan", ruled(result.plan(), by_round.rules))),
         }
         Self { fields }
     }
