@@ -3,13 +3,15 @@
 //! Passes are the unit, as for the score: each figure is computed per pass, and the two sets of passes
 //! are compared by Welch's test on their logs.
 
+mod change;
 mod condition;
 mod facts;
+pub mod history;
+mod paired;
+mod plan;
+pub mod series;
 mod surroundings;
 
-use crate::stats::LEAST_EFFECT;
-use crate::stats::LEAST_PASSES;
-use crate::stats::SIGNIFICANCE;
 use std::collections::BTreeSet;
 
 use crate::run::analysis::Analysis;
@@ -21,18 +23,26 @@ use crate::run::score::even_slowdowns;
 use crate::run::score::score;
 use crate::run::score::score_repeats;
 use crate::stats::geometric_mean;
-use crate::stats::holm;
-use crate::stats::welch_on_logs;
 
+pub use change::Change;
 pub use condition::Condition;
 pub use condition::ConditionError;
 pub use condition::Outcome;
+pub use condition::is_named;
 pub use facts::FactChange;
 pub use facts::changed_facts;
 pub use facts::changed_handshakes;
+pub use paired::Paired;
+pub use paired::Unpaired;
+pub use paired::paired;
+pub use plan::changed_plan;
+pub use plan::is_ruled;
+pub use plan::ruled;
 pub use surroundings::Surrounding;
 pub use surroundings::UNREAD;
 pub use surroundings::surroundings;
+
+use change::correct_for_many;
 
 /// Everything that two results say of each other.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,38 +51,13 @@ pub struct Comparison {
     pub changes: Vec<Change>,
     /// The goodput of each cell that both have.
     pub cells: Vec<Change>,
+    /// Which names of figures there are, for who wrote another one.
+    pub legal: &'static str,
 }
 
-/// One figure of both results.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Change {
-    /// What it is a figure of.
-    pub part: Part,
-    /// Which figure.
-    pub measure: Measure,
-    /// The figure before: Mb/s, or the slowdown of the host's own work.
-    pub before: f64,
-    /// The same after.
-    pub after: f64,
-    /// After over before.
-    pub ratio: f64,
-    /// The 95 % interval of the ratio.
-    pub ci95: Option<[f64; 2]>,
-    /// Why there is no interval.
-    pub ci95_reason: Option<String>,
-    /// Welch's p value of "no change", of this figure alone; `None` where there is no interval.
-    pub p: Option<f64>,
-    /// True where the change is sure and exceeds 2 %, of a part or a cell beside all others of its table; `None` where
-    /// that cannot be told.
-    pub different: Option<bool>,
-    /// True where a run behind it met its cap, or failed, or, of a penalty, had an activity that finished nothing: a
-    /// side of it is a bound, and no figure.
-    pub is_bound: bool,
-}
-
-/// What a figure is of.
+/// What a figure of a run is of.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
+enum Part {
     /// One host activity.
     Activity(String),
     /// One application class.
@@ -87,7 +72,7 @@ pub enum Part {
 
 /// Which figure of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Measure {
+enum Measure {
     /// Goodput under load, Mb/s.
     Btu,
     /// Goodput of the baselines, Mb/s.
@@ -99,49 +84,26 @@ pub enum Measure {
 /// Compares two results.
 pub fn compare(before: &Analysis, after: &Analysis) -> Comparison {
     let (first, second) = (Passes::of(before), Passes::of(after));
-    let mut parts = vec![Part::Whole];
-    let names = |of: fn(&Figure) -> &String| first.names(of).into_iter();
-    parts.extend(names(|figure| &figure.application).map(Part::Application));
-    parts.extend(names(|figure| &figure.case).map(Part::Case));
-    let busy = names(|figure| &figure.activity).filter(|name| name != "none");
-    parts.extend(busy.map(Part::Activity));
     let change = |part: &Part, measure: Measure| change(&first, &second, part, measure);
-    let changes = parts.iter().flat_map(|part| {
-        [Measure::Btu, Measure::Idle, Measure::Penalty]
-            .into_iter()
-            .filter_map(move |measure| change(part, measure))
-    });
-    let mut changes: Vec<Change> = changes.collect();
-    let whole = changes.iter().take_while(|change| change.part == Part::Whole).count();
+    let figures = |part| MEASURES.into_iter().filter_map(move |measure| change(part, measure));
+    let mut changes: Vec<Change> = figures(&Part::Whole).collect();
+    let whole = changes.len();
+    changes.extend(first.parts().iter().flat_map(figures));
     correct_for_many(&mut changes[whole..]);
     let cells = first.cells().into_iter().map(Part::Cell);
     let mut cells: Vec<Change> = cells.filter_map(|part| change(&part, Measure::Btu)).collect();
     correct_for_many(&mut cells);
-    Comparison { changes, cells }
+    Comparison { changes, cells, legal: NAMES_OF_A_RUN }
 }
 
-impl Change {
-    /// The name by which conditions know it: `btu`, `application.video.penalty`, `cell.SEND/video/cpu`.
-    pub fn name(&self) -> String {
-        let measure = self.measure.name();
-        match &self.part {
-            Part::Activity(name) => format!("activity.{name}.{measure}"),
-            Part::Application(name) => format!("application.{name}.{measure}"),
-            Part::Case(name) => format!("case.{name}.{measure}"),
-            Part::Cell(name) => format!("cell.{name}"),
-            Part::Whole => measure.to_owned(),
-        }
-    }
-
-    /// The change in percent.
-    pub fn percent(&self) -> f64 {
-        (self.ratio - 1.0) * 100.0
-    }
-}
+/// The figures of a part, in the order in which they are told.
+const MEASURES: [Measure; 3] = [Measure::Btu, Measure::Idle, Measure::Penalty];
+/// What a condition may name of a run.
+const NAMES_OF_A_RUN: &str = "btu, idle, penalty, application.NAME.btu, case.NAME.btu, activity.NAME.btu (or .idle, .penalty), cell.CASE/APPLICATION/ACTIVITY";
 
 impl Measure {
     /// `btu`, `idle` or `penalty`.
-    pub const fn name(self) -> &'static str {
+    const fn name(self) -> &'static str {
         match self {
             Self::Btu => "btu",
             Self::Idle => "idle",
@@ -159,6 +121,18 @@ impl Measure {
 }
 
 impl Part {
+    /// The name of a figure of it.
+    fn figure(&self, measure: Measure) -> String {
+        let measure = measure.name();
+        match self {
+            Self::Activity(name) => format!("activity.{name}.{measure}"),
+            Self::Application(name) => format!("application.{name}.{measure}"),
+            Self::Case(name) => format!("case.{name}.{measure}"),
+            Self::Cell(name) => format!("cell.{name}"),
+            Self::Whole => measure.to_owned(),
+        }
+    }
+
     /// True for the figures of runs that belong to it. The baselines of a cell are their own cells.
     fn has(&self, figure: &Figure) -> bool {
         match self {
@@ -227,6 +201,15 @@ impl Passes {
         over_all.into_iter().collect()
     }
 
+    /// Every application, case and activity.
+    fn parts(&self) -> Vec<Part> {
+        let names = |of: fn(&Figure) -> &String| self.names(of).into_iter();
+        let applications = names(|figure| &figure.application).map(Part::Application);
+        let cases = names(|figure| &figure.case).map(Part::Case);
+        let busy = names(|figure| &figure.activity).filter(|name| name != "none");
+        applications.chain(cases).chain(busy.map(Part::Activity)).collect()
+    }
+
     /// Names in order of appearance in the plan's own order of passes, sorted.
     fn names(&self, of: fn(&Figure) -> &String) -> Vec<String> {
         let all: BTreeSet<&String> = self.runs.iter().map(of).collect();
@@ -257,42 +240,10 @@ fn cell_name(figure: &Figure) -> String {
 /// One figure of both; `None` where one has none.
 fn change(first: &Passes, second: &Passes, part: &Part, measure: Measure) -> Option<Change> {
     let (a, b) = (first.composites(part, measure), second.composites(part, measure));
-    let (before, after) = (geometric_mean(&a)?, geometric_mean(&b)?);
-    let n = a.len().min(b.len());
-    let enough = n >= LEAST_PASSES && first.whole && second.whole;
-    let test = if enough { welch_on_logs(&a, &b) } else { None };
-    let interval = test.map(|test| test.interval);
-    let ratio = after / before;
-    let beyond = ratio.ln().abs() > LEAST_EFFECT.ln_1p();
+    let enough = first.whole && second.whole;
     let is_bound = [first, second].iter().any(|passes| passes.has_bound(part, measure));
-    let judged = interval.filter(|_| !is_bound);
-    Some(Change {
-        part: part.clone(),
-        measure,
-        before,
-        after,
-        ratio,
-        ci95: interval.map(|interval| [interval.low, interval.high]),
-        ci95_reason: interval.is_none().then(|| {
-            format!("{} and {} passes, at least {LEAST_PASSES} each are needed", a.len(), b.len())
-        }),
-        p: test.map(|test| test.p),
-        different: judged.map(|interval| beyond && !interval.contains(1.0)),
-        is_bound,
-    })
-}
-
-/// Of a hundred equal figures five are "different" by chance: Holm's correction over the table that they stand in.
-fn correct_for_many(table: &mut [Change]) {
-    let adjusted = adjusted(&table.iter().collect::<Vec<_>>());
-    for (change, p) in table.iter_mut().zip(adjusted) {
-        change.different = change.different.map(|different| different && p < SIGNIFICANCE);
-    }
-}
-
-/// The p values of figures that are asked together, after Holm's correction over them; 1 where there is none.
-fn adjusted(changes: &[&Change]) -> Vec<f64> {
-    holm(&changes.iter().map(|change| change.p.unwrap_or(1.0)).collect::<Vec<f64>>())
+    let change = Change::of(part.figure(measure), [&a, &b], "passes", enough)?;
+    Some(if is_bound { change.bounded() } else { change })
 }
 
 #[cfg(test)]

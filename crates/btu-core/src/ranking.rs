@@ -22,6 +22,7 @@ pub use setting::LINK_CLASS;
 pub use setting::Setting;
 pub use setting::differences;
 pub use setting::different_cells;
+pub use setting::measured_cells;
 
 /// What the order of a result comes from.
 #[derive(Clone, Debug, PartialEq)]

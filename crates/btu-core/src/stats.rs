@@ -6,6 +6,7 @@
 mod bimodal;
 mod bootstrap;
 mod bounds;
+mod change_points;
 mod compare;
 mod dispersion;
 mod interval;
@@ -26,6 +27,10 @@ pub use bimodal::lasting_bimodality;
 pub use bimodal::two_groups;
 pub use bootstrap::RESAMPLES;
 pub use bootstrap::whole_pass_bootstrap;
+pub use change_points::ChangePoint;
+pub use change_points::ChangeRule;
+pub use change_points::Values;
+pub use change_points::change_points;
 pub use compare::Comparison;
 pub use compare::detectable_change;
 pub use compare::holm;

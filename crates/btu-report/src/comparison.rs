@@ -1,7 +1,10 @@
 //! Two results beside each other: what changed, in the figures and in the disclosure.
 
 mod compose;
+mod history;
+mod paired;
 mod rows;
+mod words;
 
 use btu_core::comparison;
 use btu_core::comparison::Change;
@@ -23,6 +26,10 @@ use crate::section::DISTURBED;
 use crate::section::badges;
 
 pub use compose::compose_comparison;
+pub use history::HistoryDocument;
+pub use history::LeftOut;
+pub use paired::PairedDocument;
+pub use paired::PairedSide;
 
 pub(crate) use rows::csv_rows;
 
@@ -267,7 +274,7 @@ impl ComparisonDocument {
 impl ChangeResult {
     fn of(change: &Change, judged: bool) -> Self {
         Self {
-            figure: change.name(),
+            figure: change.figure.clone(),
             before: change.before,
             after: change.after,
             ratio: change.ratio,

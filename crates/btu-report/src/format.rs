@@ -16,6 +16,8 @@ use btu_core::run::analysis::Analysis;
 use btu_core::traffic;
 
 use crate::comparison::ComparisonDocument;
+use crate::comparison::HistoryDocument;
+use crate::comparison::PairedDocument;
 use crate::document::Document;
 use crate::ranking::Ranking;
 
@@ -79,6 +81,10 @@ pub enum Content<'a> {
         /// What it means.
         analysis: &'a file::analysis::Analysis,
     },
+    /// The results of many nights.
+    History(&'a HistoryDocument),
+    /// Two results of a verb with a plan of its own, beside each other.
+    Paired(&'a PairedDocument),
     /// A ping-pong.
     PingPong {
         /// What was measured.

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use btu_core::comparison::series::ByRound;
+use btu_core::disclosure::Disclosure;
 use btu_core::journal::EventRecord;
 use btu_core::journal::Journal;
 use btu_core::journal::file::PLAN;
@@ -50,6 +52,15 @@ pub trait Stored: fmt::Debug {
     /// # Errors
     /// A figure has no form in JSON.
     fn figures(&self) -> serde_json::Result<serde_json::Value>;
+
+    /// Its figures with a value of every round, by which results of one verb are compared.
+    fn by_round(&self) -> ByRound;
+
+    /// What was disclosed of its hosts.
+    fn hosts(&self) -> &Disclosure;
+
+    /// The life of the measurement.
+    fn events(&self) -> &[EventRecord];
 
     /// Files for its directory that spare the next report the packets: their names and contents.
     fn extracts(&self) -> Vec<(String, Vec<u8>)> {
@@ -158,6 +169,18 @@ impl Stored for StoredRun {
 
     fn figures(&self) -> serde_json::Result<serde_json::Value> {
         serde_json::to_value(crate::result::result(&self.journal, &self.analysis))
+    }
+
+    fn by_round(&self) -> ByRound {
+        ByRound::of_run(&self.analysis)
+    }
+
+    fn hosts(&self) -> &Disclosure {
+        &self.journal.hosts
+    }
+
+    fn events(&self) -> &[EventRecord] {
+        &self.journal.events
     }
 
     fn extracts(&self) -> Vec<(String, Vec<u8>)> {

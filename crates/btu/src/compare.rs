@@ -1,108 +1,71 @@
-//! The verb `compare`: two results, what changed, and whether that is too much.
+//! The verb `compare`: two results, or those of many nights: what changed, and whether that is too much.
 
+mod history;
+mod paired;
+mod run;
+
+use anyhow::anyhow;
+use btu_core::comparison::Comparison;
 use btu_core::comparison::Condition;
 use btu_core::comparison::Outcome;
-use btu_core::comparison::changed_facts;
-use btu_core::comparison::changed_handshakes;
-use btu_core::comparison::compare as comparison_of;
-use btu_core::comparison::surroundings;
-use btu_core::journal::Journal;
-use btu_core::ranking::Difference;
-use btu_core::ranking::different_cells;
-use btu_core::run::analysis::Analysis;
-use btu_report::ComparisonDocument;
-use btu_report::Side;
 
 use crate::exit::Exit;
 use crate::exit::Failure;
-use crate::output;
 use crate::rendering::Rendering;
 use crate::stored;
-use crate::stored::NamedRun;
 
 /// Options of `btu compare`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CompareArgs {
-    /// The result to compare with: a directory, a bundle, or NAME= one of them
-    #[arg(value_name = "[NAME=]BEFORE")]
-    before: String,
-    /// The result that is compared
-    #[arg(value_name = "[NAME=]AFTER")]
-    after: String,
-    /// Exit 1 where this is so: 'btu<-5%', 'application.*.penalty>10%'; repeatable
+    /// The result to compare with, of any verb: a directory, a bundle, or NAME= one of them
+    #[arg(value_name = "[NAME=]BEFORE", required_unless_present = "history")]
+    before: Option<String>,
+    /// The result that is compared, of the same verb
+    #[arg(value_name = "[NAME=]AFTER", required_unless_present = "history")]
+    after: Option<String>,
+    /// Exit 1 where this is so: 'btu<-5%', 'application.*.penalty>10%', 'job.*/*/tcp.time>5%'; repeatable
     #[arg(long, value_name = "CONDITION", value_delimiter = ',')]
     fail_if: Vec<Condition>,
     /// Show the figures of results that are not comparable, without any verdict
     #[arg(long, conflicts_with = "fail_if")]
     force: bool,
     #[command(flatten)]
+    history: history::HistoryArgs,
+    #[command(flatten)]
     rendering: Rendering,
 }
 
 /// Runs the verb.
 pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
-    let runs = stored::open_all(&[args.before.clone(), args.after.clone()])?;
-    let mut found = stored::differing(&runs);
-    let journals: Vec<&Journal> = runs.iter().map(|run| &run.journal).collect();
-    found.extend(different_cells(&journals));
-    let is_fair = found.is_empty();
-    found.extend(altered(&runs).filter(|_| !args.fail_if.is_empty()));
-    if !found.is_empty() && !args.force {
-        if args.rendering.is_json() {
-            stored::not_comparable_json(&found, &runs)?;
-        }
-        let hint = if is_fair { ALTERED_HINT } else { FORCE_HINT };
-        return Err(stored::not_comparable(&found, &runs).hint(hint));
+    if let Some(folder) = &args.history.history {
+        return history::compare(args, folder);
     }
-    let [before, after] = &runs[..] else {
-        return Err(Failure::usage(anyhow::anyhow!("two results are compared")));
+    let (Some(before), Some(after)) = (&args.before, &args.after) else {
+        return Err(Failure::usage(anyhow!("two results are compared")));
     };
-    if before.is_measured_as(after) {
-        let (one, other) = (&after.name, &before.name);
-        output::message(&format!("{one} is the same measurement as {other}: nothing differs"));
+    let given = [before.clone(), after.clone()];
+    let [before, after] = [stored::read(before)?, stored::read(after)?];
+    match [before.1.kind().verb, after.1.kind().verb] {
+        ["run", "run"] => run::compare(args, &given),
+        [verb, other] if verb == other => paired::compare(args, verb, [before, after]),
+        [first, second] => {
+            let [before, after] = [before.0, after.0];
+            let cause = anyhow!(
+                "{before} is of btu {first} and {after} of btu {second}: results of one verb are compared"
+            );
+            Err(Failure { exit: Exit::Incomparable, cause, hint: None })
+        }
     }
-    let comparison = comparison_of(&before.analysis, &after.analysis);
-    let outcomes: Vec<Outcome> = args
-        .fail_if
-        .iter()
-        .map(|condition| condition.judge(&comparison))
-        .collect::<Result<_, _>>()
-        .map_err(|error| Failure::usage(anyhow::Error::new(error).context("--fail-if")))?;
-    let exit = exit(&outcomes);
-    let mut facts = changed_facts(&before.journal.hosts, &after.journal.hosts);
-    facts.extend(changed_handshakes(&before.journal, &after.journal));
-    let meanwhile = surroundings(measured(before), measured(after));
-    let differences = stored::told(&found, &runs);
-    let document = ComparisonDocument::of(
-        [side(before), side(after)],
-        &comparison,
-        differences,
-        (meanwhile, facts),
-        outcomes,
-    );
-    let composed = btu_report::compose_comparison(&document);
-    args.rendering.write(|format| {
-        btu_report::render_comparison(format, &composed, &document).map_err(Failure::usage)
-    })?;
-    Ok(exit)
 }
 
-/// A condition is asked by who acts on its answer unseen: of a result that is not what was measured it has none.
-/// `None` where neither was altered.
-fn altered(runs: &[NamedRun]) -> Option<Difference> {
-    let told: Vec<String> = runs
-        .iter()
-        .map(|run| {
-            run.altered().first().cloned().unwrap_or_else(|| "as it was measured".to_owned())
-        })
-        .collect();
-    let is_any = runs.iter().any(|run| !run.altered().is_empty());
-    let values = told.into_iter().zip(0..).map(|(told, number)| (told, vec![number])).collect();
-    is_any.then_some(Difference { field: "verification", values })
+impl CompareArgs {
+    /// What becomes of every condition.
+    fn judged(&self, comparison: &Comparison) -> Result<Vec<Outcome>, Failure> {
+        let outcomes = self.fail_if.iter().map(|condition| condition.judge(comparison));
+        let outcomes: Result<_, _> = outcomes.collect();
+        outcomes.map_err(|error| Failure::usage(anyhow::Error::new(error).context("--fail-if")))
+    }
 }
-
-const FORCE_HINT: &str = "--force shows the figures all the same, without any verdict";
-const ALTERED_HINT: &str = "btu verify names what was altered; without --fail-if the figures are shown all the same, as to be doubted";
 
 /// A condition that a bound leaves open did not hold (docs/results.md: 6 before 1).
 fn exit(outcomes: &[Outcome]) -> Exit {
@@ -113,11 +76,5 @@ fn exit(outcomes: &[Outcome]) -> Exit {
     }
 }
 
-fn measured(run: &NamedRun) -> (&Journal, &Analysis) {
-    (&run.journal, &run.analysis)
-}
-
-fn side(run: &NamedRun) -> Side {
-    let trust = run.verification.tier.words();
-    Side::of(&run.name, measured(run), trust, run.altered())
-}
+const FORCE_HINT: &str = "--force shows the figures all the same, without any verdict";
+const ALTERED_HINT: &str = "btu verify names what was altered; without --fail-if the figures are shown all the same, as to be doubted";

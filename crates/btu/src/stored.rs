@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use btu_core::journal::Journal;
+use btu_core::journal::file;
 use btu_core::manifest::accounts;
 use btu_core::ranking::Difference;
 use btu_core::ranking::Setting;
@@ -14,6 +15,8 @@ use btu_core::run::analysis::Analysis;
 use btu_report::Finding;
 use btu_report::OpenMode;
 use btu_report::ResultFiles;
+use btu_report::StoreError;
+use btu_report::Stored;
 use btu_report::Tier;
 use btu_report::Verification;
 
@@ -61,19 +64,57 @@ impl NamedRun {
         (self.verification.valid, self.verification.tier)
     }
 
-    /// Why the result is not what was measured; empty for a valid one, and for one that only did not come to
-    /// its end.
+    /// Why the result is not what was measured.
     pub(crate) fn altered(&self) -> Vec<String> {
-        let is_change = |one: &&Finding| one.rule != Finding::UNFINISHED;
-        let found: Vec<&Finding> = self.verification.violations.iter().filter(is_change).collect();
-        let line = |one: &&Finding| format!("altered: {}: {}", one.place, one.detail);
-        let mut told: Vec<String> = found.iter().take(MOST_TOLD).map(line).collect();
-        let more = found.len() - told.len();
-        if more > 0 {
-            told.push(format!("altered: {more} more places; btu verify names them"));
-        }
-        told
+        altered(&self.verification)
     }
+}
+
+/// The result of any verb as a user calls it, with who stands for it.
+pub(crate) struct NamedResult {
+    pub(crate) name: String,
+    pub(crate) files: ResultFiles,
+    pub(crate) stored: Box<dyn Stored>,
+    pub(crate) verification: Verification,
+}
+
+impl NamedResult {
+    /// Opens files that were read already.
+    pub(crate) fn of(name: String, files: ResultFiles) -> Result<Self, StoreError> {
+        let stored = files.open(OpenMode::Strict)?;
+        let verification = btu_report::verify(&files, &sign::signer).accepting_unsigned();
+        Ok(Self { name, files, stored, verification })
+    }
+
+    /// The text of its plan.
+    pub(crate) fn plan(&self) -> &str {
+        let plan = self.files.get(file::PLAN).unwrap_or_default();
+        std::str::from_utf8(plan).unwrap_or_default()
+    }
+
+    /// Why the result is not what was measured.
+    pub(crate) fn altered(&self) -> Vec<String> {
+        altered(&self.verification)
+    }
+}
+
+/// The files of `DIR`, `FILE`, or `NAME=` one of them, and how they are called.
+pub(crate) fn read(given: &str) -> Result<(String, ResultFiles), Failure> {
+    let (name, path) = named(given);
+    Ok((name, ResultFiles::read(&path).map_err(Failure::usage)?))
+}
+
+/// Why a result is not what was measured; empty for a valid one, and for one that only did not come to its end.
+fn altered(verification: &Verification) -> Vec<String> {
+    let is_change = |one: &&Finding| one.rule != Finding::UNFINISHED;
+    let found: Vec<&Finding> = verification.violations.iter().filter(is_change).collect();
+    let line = |one: &&Finding| format!("altered: {}: {}", one.place, one.detail);
+    let mut told: Vec<String> = found.iter().take(MOST_TOLD).map(line).collect();
+    let more = found.len() - told.len();
+    if more > 0 {
+        told.push(format!("altered: {more} more places; btu verify names them"));
+    }
+    told
 }
 
 /// Opens all of them; names that are not unique become the whole path.

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use super::Change;
 use super::Comparison;
-use super::adjusted;
+use super::change::adjusted;
 use crate::stats::SIGNIFICANCE;
 
 /// A figure, a direction and a limit.
@@ -42,10 +42,13 @@ pub enum ConditionError {
     #[error("\"{0}\": write FIGURE<PERCENT% or FIGURE>PERCENT%, such as btu<-5%")]
     Form(String),
     /// No figure has this name.
-    #[error(
-        "\"{0}\": no such figure; write btu, idle, penalty, application.NAME.btu, case.NAME.btu, activity.NAME.btu (or .idle, .penalty), cell.CASE/APPLICATION/ACTIVITY; * for any name"
-    )]
-    Unknown(String),
+    #[error("\"{figure}\": no such figure; write {legal}; * for any name")]
+    Unknown {
+        /// What was written.
+        figure: String,
+        /// Which names there are.
+        legal: &'static str,
+    },
 }
 
 impl Condition {
@@ -56,9 +59,10 @@ impl Condition {
     /// The figure is not in the comparison.
     pub fn judge(&self, comparison: &Comparison) -> Result<Outcome, ConditionError> {
         let all = comparison.changes.iter().chain(&comparison.cells);
-        let asked: Vec<&Change> = all.filter(|one| matches(&self.figure, &one.name())).collect();
+        let asked: Vec<&Change> = all.filter(|one| is_named(&self.figure, &one.figure)).collect();
         if asked.is_empty() {
-            return Err(ConditionError::Unknown(self.figure.clone()));
+            let (figure, legal) = (self.figure.clone(), comparison.legal);
+            return Err(ConditionError::Unknown { figure, legal });
         }
         let mut outcome =
             Outcome { condition: self.text.clone(), met: false, is_open: false, said: Vec::new() };
@@ -73,7 +77,7 @@ impl Condition {
                 outcome.is_open = true;
                 BOUND.clone_into(&mut doubt);
             }
-            outcome.said.push(format!("{} {:+.1} %{doubt}", change.name(), change.percent()));
+            outcome.said.push(format!("{} {:+.1} %{doubt}", change.figure, change.percent()));
         }
         outcome.is_open &= !outcome.met;
         Ok(outcome)
@@ -120,7 +124,7 @@ impl FromStr for Condition {
 }
 
 /// The same name; a star stands for anything between two points, in a cell between two slashes.
-fn matches(pattern: &str, name: &str) -> bool {
+pub fn is_named(pattern: &str, name: &str) -> bool {
     let parts = |text: &str| text.split(['.', '/']).map(ToOwned::to_owned).collect::<Vec<_>>();
     let (pattern, name) = (parts(pattern), parts(name));
     pattern.len() == name.len() && pattern.iter().zip(&name).all(|(p, n)| p == "*" || p == n)
@@ -131,14 +135,11 @@ const BOUND: &str = " (a bound: a run met its cap, or failed, or its activity fi
 
 #[cfg(test)]
 mod tests {
-    use super::super::Measure;
-    use super::super::Part;
     use super::*;
 
-    fn change(part: Part, ratio: f64, ci95: Option<[f64; 2]>) -> Change {
+    fn change(figure: &str, ratio: f64, ci95: Option<[f64; 2]>) -> Change {
         Change {
-            part,
-            measure: Measure::Btu,
+            figure: figure.to_owned(),
             before: 100.0,
             after: 100.0 * ratio,
             ratio,
@@ -151,14 +152,14 @@ mod tests {
     }
 
     fn comparison() -> Comparison {
-        let application = |name: &str| Part::Application(name.to_owned());
         Comparison {
             changes: vec![
-                change(Part::Whole, 0.90, Some([0.88, 0.92])),
-                change(application("video"), 0.80, Some([0.60, 1.10])),
-                change(application("telnet"), 0.99, None),
+                change("btu", 0.90, Some([0.88, 0.92])),
+                change("application.video.btu", 0.80, Some([0.60, 1.10])),
+                change("application.telnet.btu", 0.99, None),
             ],
-            cells: vec![change(Part::Cell("SEND/video/cpu".to_owned()), 0.5, None)],
+            cells: vec![change("cell.SEND/video/cpu", 0.5, None)],
+            legal: "btu",
         }
     }
 
@@ -190,12 +191,12 @@ mod tests {
     #[test]
     fn one_of_many_figures_is_beyond_its_limit_by_chance_and_a_sure_one_is_not() {
         let cell = |name: &str, p: f64| {
-            let part = Part::Cell(format!("SEND/{name}/cpu"));
-            Change { p: Some(p), ..change(part, 0.7, Some([0.5, 0.95])) }
+            let figure = format!("cell.SEND/{name}/cpu");
+            Change { p: Some(p), ..change(&figure, 0.7, Some([0.5, 0.95])) }
         };
         let mut cells: Vec<Change> = (0..24).map(|at| cell(&format!("a{at}"), 0.03)).collect();
         let judged = |cells: &[Change], text: &str| {
-            let all = Comparison { changes: Vec::new(), cells: cells.to_vec() };
+            let all = Comparison { changes: Vec::new(), cells: cells.to_vec(), legal: "" };
             text.parse::<Condition>().unwrap().judge(&all).unwrap()
         };
         let many = judged(&cells, "cell.*/*/*<-20%");
@@ -213,7 +214,7 @@ mod tests {
             assert!(matches!(text.parse::<Condition>(), Err(ConditionError::Form(_))), "{text}");
         }
         for text in ["speed<5%", "application.audio.btu<1%", "cell.SEND<1%"] {
-            assert!(matches!(judged(text), Err(ConditionError::Unknown(_))), "{text}");
+            assert!(matches!(judged(text), Err(ConditionError::Unknown { .. })), "{text}");
         }
     }
 }

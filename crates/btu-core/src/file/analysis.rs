@@ -151,7 +151,7 @@ fn not_cold(point: &Point) -> Option<Flag> {
 
 impl Trial {
     /// True for the same but for the number of files: another version of this program may make more of them.
-    pub(super) fn is_like(&self, other: &Self) -> bool {
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
         *self == Self { count: self.count, ..other.clone() }
     }
 

@@ -84,7 +84,7 @@ pub fn differences(settings: &[Setting]) -> Vec<Difference> {
 
 /// Where results have not measured the same cells: their means are then means of different things.
 pub fn different_cells(journals: &[&Journal]) -> Option<Difference> {
-    Difference::of("cells measured", journals.iter().map(|journal| measured(journal)))
+    Difference::of("cells measured", journals.iter().map(|journal| measured_cells(journal)))
 }
 
 impl Difference {
@@ -101,8 +101,8 @@ impl Difference {
     }
 }
 
-/// `120`, or `68 of 120, without SEND/audio/io and 51 more`.
-fn measured(journal: &Journal) -> String {
+/// How many cells were measured: `120`, or `68 of 120, without SEND/audio/io and 51 more`.
+pub fn measured_cells(journal: &Journal) -> String {
     let found: BTreeSet<String> = journal.records.iter().filter_map(cell_of).collect();
     let all = journal.plan.cells();
     let lacks: Vec<String> =

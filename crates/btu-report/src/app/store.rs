@@ -4,6 +4,9 @@ use btu_core::app::analysis::Analysis;
 use btu_core::app::analysis::analyse;
 use btu_core::app::journal::Journal;
 use btu_core::app::plan::Plan;
+use btu_core::comparison::series::ByRound;
+use btu_core::disclosure::Disclosure;
+use btu_core::journal::EventRecord;
 use btu_core::sample::Flag;
 
 use crate::document::Document;
@@ -66,5 +69,16 @@ impl Stored for StoredApp {
 
     fn figures(&self) -> serde_json::Result<serde_json::Value> {
         serde_json::from_str(&crate::result::app_result(&self.journal, &self.analysis).to_json())
+    }
+    fn by_round(&self) -> ByRound {
+        ByRound::of_app(&self.analysis)
+    }
+
+    fn hosts(&self) -> &Disclosure {
+        &self.journal.hosts
+    }
+
+    fn events(&self) -> &[EventRecord] {
+        &self.journal.events
     }
 }

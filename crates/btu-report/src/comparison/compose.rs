@@ -6,6 +6,7 @@ use super::ChangeResult;
 use super::ComparisonDocument;
 use super::Side;
 use super::SurroundingResult;
+use super::words;
 use crate::document::Block;
 use crate::document::Column;
 use crate::document::Document;
@@ -50,13 +51,13 @@ fn headline(found: &ComparisonDocument) -> Vec<Block> {
     let whole: Vec<&ChangeResult> =
         found.changes.iter().filter(|one| !one.figure.contains('.')).collect();
     blocks.push(Block::Table(table(found, "", &whole, named)));
-    blocks.extend(conditions(found));
+    blocks.extend(words::conditions(&found.conditions, &found.doubts));
     blocks.push(Block::Facts { rows: [&found.before, &found.after].map(side).into() });
     blocks.extend(of_sides(found, |side| {
         side.not_rankable_reasons.iter().map(|why| format!("not rankable: {why}")).collect()
     }));
     blocks.push(Block::paragraph(READING));
-    blocks.extend(starred(found));
+    blocks.extend(words::starred(&found.doubts, is_told(found)));
     blocks.extend(unjudged(&whole).map(Block::paragraph));
     blocks
 }
@@ -70,18 +71,10 @@ fn of_sides(found: &ComparisonDocument, what: impl Fn(&Side) -> Vec<String>) -> 
     (!items.is_empty()).then_some(Block::List { items })
 }
 
-/// What the star at a verdict means, where one of them has it.
-fn starred(found: &ComparisonDocument) -> Option<Block> {
+/// True where a verdict may have a star.
+fn is_told(found: &ComparisonDocument) -> bool {
     let mut all = found.changes.iter().chain(&found.cells);
-    let is_told =
-        all.any(|one| one.different == Some(true)) || found.conditions.iter().any(|one| one.met);
-    let why = found.doubts.join("; ");
-    (is_told && !why.is_empty()).then(|| Block::paragraph(format!("{STAR}: {why}. {UNTOLD}")))
-}
-
-/// A word that a doubt stands beside, where there is one.
-fn doubted(found: &ComparisonDocument, word: &str) -> String {
-    if found.doubts.is_empty() { word.to_owned() } else { format!("{word} {STAR}") }
+    all.any(|one| one.different == Some(true)) || found.conditions.iter().any(|one| one.met)
 }
 
 /// Why figures have no interval, and so no verdict.
@@ -96,22 +89,6 @@ const READING: &str = "btu and idle are in Mb/s, busy and idle host; penalty is 
                        exceeds 2 %; of a part, and of a cell, also after Holm's correction over all parts, and over \
                        all cells: of so many figures some change by chance. \
                        CENSORED: a run met its cap, or failed, or its activity finished nothing, so that a side is a bound. Not shown: anything else, so that no difference was shown, and none was ruled out.";
-
-fn conditions(found: &ComparisonDocument) -> Vec<Block> {
-    let told = found.conditions.iter().map(|one| {
-        let verdict = match one {
-            one if one.met => "FAILED",
-            one if one.open => "NOT TOLD",
-            _ => "ok",
-        };
-        let said =
-            if one.said.is_empty() { String::new() } else { format!(": {}", one.said.join("; ")) };
-        let told = format!("{verdict}: {}{said}", one.condition);
-        if one.met { doubted(found, &told) } else { told }
-    });
-    let items: Vec<String> = told.collect();
-    if items.is_empty() { Vec::new() } else { vec![Block::List { items }] }
-}
 
 fn side(side: &Side) -> Pair {
     let passes = several(side.passes, "pass");
@@ -175,11 +152,8 @@ fn table(
             name(&one.figure),
             number::figure(one.before),
             number::figure(one.after),
-            percent(one.ratio),
-            one.ratio_ci95.map_or_else(
-                || number::NONE.to_owned(),
-                |[low, high]| format!("[{}, {}]", percent(low), percent(high)),
-            ),
+            words::percent(one.ratio),
+            words::percents(one.ratio_ci95),
             verdict(one, found),
         ]
     };
@@ -201,24 +175,12 @@ fn table(
 /// The verdict on a figure. A difference that disturbance may have made has a star, where it stands.
 fn verdict(change: &ChangeResult, found: &ComparisonDocument) -> String {
     match change.different {
-        Some(true) => return doubted(found, "different"),
+        Some(true) => return words::doubted(&found.doubts, "different"),
         Some(false) => "not shown",
         None if change.is_bound() => "CENSORED",
         None => "",
     }
     .to_owned()
-}
-
-const UNTOLD: &str = "The figures differ; whether that is of what was changed on purpose, or of this, \
-                      the comparison cannot tell.";
-/// Beside a difference that may not be the host's.
-const STAR: char = '*';
-
-/// `+3.4`, `-12.0`
-fn percent(ratio: f64) -> String {
-    let text = number::percent((ratio - 1.0) * 100.0);
-    let positive = !text.starts_with('-') && text.bytes().any(|b| matches!(b, b'1'..=b'9'));
-    if positive { format!("+{text}") } else { text }
 }
 
 /// What of the machine moved between them: the figures may differ by that alone.
@@ -256,8 +218,7 @@ fn disclosure(found: &ComparisonDocument) -> Vec<Block> {
     if found.disclosure.is_empty() {
         return vec![Block::paragraph("Nothing that is disclosed of the hosts changed.")];
     }
-    let item = |one: &super::FactResult| format!("{}: {} -> {}", one.name, one.before, one.after);
-    vec![Block::List { items: found.disclosure.iter().map(item).collect() }]
+    vec![Block::List { items: found.disclosure.iter().map(words::fact).collect() }]
 }
 
 #[cfg(test)]

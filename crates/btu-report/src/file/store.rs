@@ -1,9 +1,12 @@
 //! The directory of a file service's measurement, read back and judged.
 
+use btu_core::comparison::series::ByRound;
+use btu_core::disclosure::Disclosure;
 use btu_core::file::Journal;
 use btu_core::file::analysis::Analysis;
 use btu_core::file::analysis::analyse;
 use btu_core::file::plan::Plan;
+use btu_core::journal::EventRecord;
 use btu_core::sample::Flag;
 
 use crate::document::Document;
@@ -66,5 +69,16 @@ impl Stored for StoredFile {
 
     fn figures(&self) -> serde_json::Result<serde_json::Value> {
         serde_json::from_str(&crate::result::file_result(&self.journal, &self.analysis).to_json())
+    }
+    fn by_round(&self) -> ByRound {
+        ByRound::of_file(&self.journal)
+    }
+
+    fn hosts(&self) -> &Disclosure {
+        &self.journal.hosts
+    }
+
+    fn events(&self) -> &[EventRecord] {
+        &self.journal.events
     }
 }

@@ -45,6 +45,8 @@ impl Format for Csv {
             Content::App { journal, analysis } => table(app::csv_rows(journal, analysis)),
             Content::Comparison(found) => table(comparison::csv_rows(found)),
             Content::File { journal, .. } => table(file::csv_rows(journal)),
+            Content::History(found) => table(found.csv_rows()),
+            Content::Paired(found) => table(found.csv_rows()),
             Content::PingPong { journal, analysis } => table(csv_rows(journal, analysis)),
             Content::Ranking(found) => table(ranking::csv_rows(found)),
             Content::Run { journal, analysis } => runs(journal, analysis),

@@ -31,6 +31,8 @@ impl Format for Json {
             Content::App { journal, analysis } => app_result(journal, analysis).to_json(),
             Content::Comparison(found) => found.to_json(),
             Content::File { journal, analysis } => file_result(journal, analysis).to_json(),
+            Content::History(found) => found.to_json(),
+            Content::Paired(found) => found.to_json(),
             Content::PingPong { journal, analysis } => pingpong_result(journal, analysis).to_json(),
             Content::Ranking(ranking) => ranking.to_json(),
             Content::Run { journal, analysis } => result(journal, analysis).to_json(),

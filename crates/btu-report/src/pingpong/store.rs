@@ -1,5 +1,8 @@
 //! The directory of a ping-pong, read back and judged.
 
+use btu_core::comparison::series::ByRound;
+use btu_core::disclosure::Disclosure;
+use btu_core::journal::EventRecord;
 use btu_core::pingpong::analysis::Analysis;
 use btu_core::pingpong::analysis::analyse;
 use btu_core::pingpong::journal::Journal;
@@ -68,5 +71,16 @@ impl Stored for StoredPingPong {
         serde_json::from_str(
             &crate::result::pingpong_result(&self.journal, &self.analysis).to_json(),
         )
+    }
+    fn by_round(&self) -> ByRound {
+        ByRound::of_pingpong(&self.analysis)
+    }
+
+    fn hosts(&self) -> &Disclosure {
+        &self.journal.hosts
+    }
+
+    fn events(&self) -> &[EventRecord] {
+        &self.journal.events
     }
 }

@@ -1,5 +1,8 @@
 //! The directory of a traffic measurement, read back and judged.
 
+use btu_core::comparison::series::ByRound;
+use btu_core::disclosure::Disclosure;
+use btu_core::journal::EventRecord;
 use btu_core::sample::Flag;
 use btu_core::traffic::analysis::Analysis;
 use btu_core::traffic::analysis::analyse;
@@ -69,5 +72,16 @@ impl Stored for StoredTraffic {
         serde_json::from_str(
             &crate::result::traffic_result(&self.journal, &self.analysis).to_json(),
         )
+    }
+    fn by_round(&self) -> ByRound {
+        ByRound::of_traffic(&self.journal, &self.analysis)
+    }
+
+    fn hosts(&self) -> &Disclosure {
+        &self.journal.hosts
+    }
+
+    fn events(&self) -> &[EventRecord] {
+        &self.journal.events
     }
 }

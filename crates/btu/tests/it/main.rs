@@ -37,6 +37,7 @@ mod far_wait;
 mod faults;
 mod file;
 mod first_part;
+mod history;
 mod html;
 mod link;
 mod manual;

@@ -11,6 +11,7 @@ use super::super::ranks::Tally;
 use super::super::sample::RankSample;
 use super::super::sample::Wait;
 use super::*;
+use crate::comparison::series::ByRound;
 use crate::disclosure::Disclosure;
 use crate::journal::EventRecord;
 use crate::sample::Flag;
@@ -224,4 +225,15 @@ fn a_journal_without_launches_says_nothing() {
     assert!(program.fastest().is_none() && !program.is_verified() && !analysis.has_faults());
     assert_eq!((program.outcomes, &program.agreement), (Sameness::Unknown, &None));
     assert_eq!(program.jobs[0].split, Err(Undivided::Untimed));
+}
+
+#[test]
+fn what_a_job_is_compared_by_is_the_time_of_each_verified_launch() {
+    let found = changed(|sample| sample.ranks[1].failure = Some("it fell".to_owned()));
+    let by_round = ByRound::of_app(&found);
+    let told: Vec<_> =
+        by_round.series.iter().map(|one| (&*one.figure, one.rounds.clone())).collect();
+    let want =
+        [("job.ep/2/tcp.time", vec![0.2, 0.22, 0.24]), ("job.ep/2/shm.time", vec![0.11, 0.12])];
+    assert_eq!(told, want);
 }

@@ -1,6 +1,7 @@
 //! Tests of the analysis of a file service.
 
 use super::*;
+use crate::comparison::series::ByRound;
 use crate::file::plan::Plan;
 use crate::file::sample::Direction;
 use crate::file::sample::Operation;
@@ -92,4 +93,20 @@ fn a_trial_is_told_in_words() {
         held: Held::Warm,
     };
     assert_eq!(trial.label(), "ftp put 1.5 KB A<->B, 2 clients, MTU 4144, warm");
+}
+
+#[test]
+fn what_a_trial_is_compared_by_is_the_rate_of_each_round_that_counts() {
+    let mut journal = measured(&["baseline"]);
+    journal.lines.truncate(1);
+    let Line::FileTrial(first) = &journal.lines[0] else { panic!() };
+    let (mut again, mut warm) = (first.clone(), first.clone());
+    (again.round, warm.warm_up) = (2, true);
+    again.servers.push(server(1.0, 0.5, 64, 0));
+    journal.lines.extend([again, warm].map(Line::FileTrial));
+    let found = ByRound::of_file(&journal).series;
+    let names: Vec<(&str, usize)> =
+        found.iter().map(|one| (&*one.figure, one.rounds.len())).collect();
+    let trial = "trial.ftp/get/within-a/1048576/1/own/nowhere";
+    assert_eq!(names, [(&*format!("{trial}.rate"), 2), (&*format!("{trial}.server_cpu"), 1)]);
 }

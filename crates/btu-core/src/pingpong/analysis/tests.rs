@@ -1,6 +1,7 @@
 //! Journals of a simulated path, read back.
 
 use super::*;
+use crate::comparison::series::ByRound;
 use crate::disclosure::Disclosure;
 use crate::journal::EventRecord;
 use crate::pingpong::configuration::Mode;
@@ -199,4 +200,16 @@ fn a_curve_of_means_comes_to_a_verdict_beside_its_like_of_another_result() {
     assert_eq!((judged, overlapping), (124, 124), "{}", found.found);
     let said = found.found.to_string();
     assert!(said.starts_with("no difference: intervals overlap at 124 of 124"), "{said}");
+}
+
+#[test]
+fn what_a_size_is_compared_by_is_the_median_of_each_round() {
+    let found = analyse(&journal(path()));
+    let by_round = ByRound::of_pingpong(&found);
+    let first = &by_round.series[0];
+    let size = found.curves[0].points[0].size.count();
+    assert_eq!(first.figure, format!("size.tcp_block/{size}.time"));
+    assert_eq!(first.rounds, found.curves[0].points[0].rounds_us);
+    let points: usize = found.curves.iter().map(|curve| curve.points.len()).sum();
+    assert_eq!(by_round.series.len(), points);
 }

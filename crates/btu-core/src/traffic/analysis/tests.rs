@@ -1,6 +1,8 @@
 //! What runs come to together, and which of it is the utilisation of whom.
 
 use super::*;
+use crate::comparison::series::ByRound;
+use crate::comparison::series::Series;
 use crate::disclosure::Disclosure;
 use crate::role::Role;
 use crate::sample::HostSample;
@@ -364,4 +366,18 @@ fn a_cell_is_a_share_of_what_its_own_way_carries() {
     assert_eq!(rho(bursts(), None), [None, Some(25.0)]);
     assert_eq!(rho(bursts(), Some(Link::default())), [None; 2]);
     assert_eq!(rho(vec![cluster(2e6, 0, 1000), full(8e6, 0)], None), [None; 2]);
+}
+
+#[test]
+fn what_a_cell_and_its_flows_are_compared_by_has_a_value_of_each_pass() {
+    let runs = vec![run(1, vec![cluster(1e6, 0, 1000)]), run(2, vec![cluster(2e6, 0, 1000)])];
+    let journal = journal(Study::Scenario, Group::Scenario, runs);
+    let found = ByRound::of_traffic(&journal, &analyse(&journal)).series;
+    let rounds = |kind: &str| {
+        let is_it = |one: &&Series| one.figure.starts_with(kind) && one.figure.ends_with(".rate");
+        let all: Vec<_> = found.iter().filter(is_it).map(|one| one.rounds.clone()).collect();
+        all
+    };
+    assert_eq!(rounds("cell.scenario/-/"), [[1e6, 2e6]]);
+    assert_eq!(rounds("flow.scenario/-//c/"), [[1e6, 2e6]]);
 }

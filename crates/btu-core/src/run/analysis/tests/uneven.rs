@@ -58,7 +58,7 @@ fn a_pass_that_lacks_an_activity_is_in_no_penalty() {
         ]
     );
     let against_itself = compare(&found, &found);
-    let penalty = against_itself.changes.iter().find(|change| change.name() == "penalty");
+    let penalty = against_itself.changes.iter().find(|change| change.figure == "penalty");
     assert_close(penalty.map(|change| change.before), 5.0_f64.sqrt());
 }
 
