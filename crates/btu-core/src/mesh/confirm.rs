@@ -1,5 +1,7 @@
 //! How a suspicion is tried: the suspect with good partners, in turn with good hosts among themselves.
 
+use std::collections::BTreeSet;
+
 use super::polish::Effects;
 use super::schedule::Pair;
 use super::suspect::Suspect;
@@ -13,6 +15,15 @@ pub struct Trial {
     pub suspected: Vec<Pair>,
     /// Those that it is not in.
     pub control: Vec<Pair>,
+}
+
+impl Trial {
+    /// The pairs of its directions, each once: both of a pair's are measured with it.
+    pub fn pairs(&self) -> Vec<Pair> {
+        let ways = self.suspected.iter().chain(&self.control);
+        let pairs: BTreeSet<Pair> = ways.map(|(a, b)| (*a.min(b), *a.max(b))).collect();
+        pairs.into_iter().collect()
+    }
 }
 
 /// What a trial showed.
@@ -76,7 +87,7 @@ fn is_usual(effects: &Effects, from: usize, to: usize) -> bool {
 const PARTNERS: usize = 4;
 
 /// So often each is measured.
-pub const ROUNDS: u32 = 5;
+pub const ROUNDS: usize = 5;
 
 /// Faster than this nobody is named.
 const SLOWER: f64 = 0.97;

@@ -14,8 +14,6 @@ use super::schedule::quick;
 use super::suspect::Suspect;
 use super::suspect::suspicions;
 
-const MESHES: u32 = 200;
-
 /// What a cell with this sender and receiver is made slower by, as a factor.
 type Fault = dyn Fn(usize, usize) -> f64;
 

@@ -145,6 +145,19 @@ fn mad_of(values: impl Iterator<Item = f64>) -> Option<f64> {
     mad(&values.collect::<Vec<_>>())
 }
 
+impl Suspect {
+    /// The hosts that are no good partners while it is tried. A path or what joins racks makes none bad.
+    pub fn hosts(self, racks: &[usize]) -> Vec<usize> {
+        match self {
+            Self::Host(host) | Self::Sender(host) | Self::Receiver(host) => vec![host],
+            Self::RackOut(rack) | Self::RackIn(rack) => {
+                (0..racks.len()).filter(|host| racks[*host] == rack).collect()
+            }
+            Self::Racks(..) | Self::Path(..) => Vec::new(),
+        }
+    }
+}
+
 impl fmt::Display for Suspect {
     /// As a key of results: `sender 3`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
