@@ -6,6 +6,7 @@
 pub mod analysis;
 pub mod confirm;
 pub mod course;
+pub mod host_list;
 pub mod plan;
 pub mod polish;
 pub mod sample;

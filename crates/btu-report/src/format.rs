@@ -11,6 +11,7 @@ use std::fmt;
 use btu_core::app;
 use btu_core::file;
 use btu_core::journal::Journal;
+use btu_core::mesh;
 use btu_core::pingpong;
 use btu_core::run::analysis::Analysis;
 use btu_core::traffic;
@@ -78,6 +79,13 @@ pub enum Content<'a> {
         journal: &'a file::Journal,
         /// What it means.
         analysis: &'a file::analysis::Analysis,
+    },
+    /// A mesh of hosts.
+    Mesh {
+        /// What was measured.
+        journal: &'a mesh::Journal,
+        /// What it means.
+        analysis: &'a mesh::analysis::Analysis,
     },
     /// A ping-pong.
     PingPong {

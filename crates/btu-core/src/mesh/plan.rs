@@ -43,6 +43,9 @@ pub enum Verb {
 }
 
 impl Plan {
+    /// With two hosts nobody could say which of them is slow: both have one figure each way.
+    pub const LEAST_HOSTS: usize = 3;
+
     /// A mesh of these hosts with everything as it is where nothing is said.
     pub fn new(hosts: Vec<String>, seed: u64) -> Self {
         Self {
@@ -87,11 +90,9 @@ impl Plan {
     pub fn illegal(&self) -> Option<(&'static str, String)> {
         let (hosts, most) = (self.hosts.len(), self.hosts.len().saturating_sub(1));
         let again = |at: usize| self.hosts[..at].contains(&self.hosts[at]);
-        if !(LEAST_HOSTS..=MOST_HOSTS).contains(&hosts) {
-            return Some((
-                "hosts",
-                format!("{hosts}: write {LEAST_HOSTS} to {MOST_HOSTS} of them"),
-            ));
+        let least = Self::LEAST_HOSTS;
+        if !(least..=MOST_HOSTS).contains(&hosts) {
+            return Some(("hosts", format!("{hosts}: write {least} to {MOST_HOSTS} of them")));
         }
         if let Some(at) = (0..hosts).find(|at| again(*at)) {
             return Some(("hosts", format!("{} is named twice; name it once", self.hosts[at])));
@@ -166,8 +167,6 @@ impl Plan {
 const TIME: Nanos = Nanos::from_millis(500);
 const LEAST_TIME: Nanos = Nanos::from_millis(50);
 const MOST_TIME: Nanos = Nanos::from_secs(60);
-/// With two hosts nobody could say which of them is slow: both have one figure each way.
-const LEAST_HOSTS: usize = 3;
 /// A reservation of an agent for each pair, all held by one process.
 const MOST_HOSTS: usize = 512;
 const MOST_FLOWS: u32 = 64;

@@ -62,8 +62,8 @@ pub struct Way {
     pub bytes: Bytes,
     /// ... in this time.
     pub elapsed_ns: Nanos,
-    /// Segments that the sender's system sent again; `None` where it does not say.
-    pub retransmitted: Option<u64>,
+    /// Payload that the sender's system sent again; `None` where it does not say.
+    pub retransmitted: Option<Bytes>,
 }
 
 impl PairSample {

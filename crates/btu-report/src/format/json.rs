@@ -5,6 +5,7 @@ use super::Format;
 use super::Report;
 use crate::result::app_result;
 use crate::result::file_result;
+use crate::result::mesh_result;
 use crate::result::pingpong_result;
 use crate::result::result;
 use crate::result::traffic_result;
@@ -31,6 +32,7 @@ impl Format for Json {
             Content::App { journal, analysis } => app_result(journal, analysis).to_json(),
             Content::Comparison(found) => found.to_json(),
             Content::File { journal, analysis } => file_result(journal, analysis).to_json(),
+            Content::Mesh { journal, analysis } => mesh_result(journal, analysis).to_json(),
             Content::PingPong { journal, analysis } => pingpong_result(journal, analysis).to_json(),
             Content::Ranking(ranking) => ranking.to_json(),
             Content::Run { journal, analysis } => result(journal, analysis).to_json(),
