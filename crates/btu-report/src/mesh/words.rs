@@ -4,6 +4,7 @@ use btu_core::mesh::analysis::Judged;
 use btu_core::mesh::confirm::Verdict;
 use btu_core::mesh::plan::Plan;
 use btu_core::mesh::suspect::Suspect;
+use btu_core::stats::Comparison;
 
 use crate::number;
 
@@ -37,12 +38,12 @@ pub(super) fn remedy(suspect: Suspect) -> &'static str {
 
 /// Whether it was confirmed, with the ratio and its interval.
 pub(super) fn verdict(judged: &Judged) -> String {
-    let told = |word: &str, found: &btu_core::stats::Comparison| {
+    let told = |word: &str, found: &Comparison| {
         let bounds = [found.interval.low, found.interval.high].map(number::ratio).join(", ");
         format!(
-            "{word}: {} [{bounds}] of good hosts, p = {}",
+            "{word}: {} [{bounds}] of good hosts, {}",
             number::ratio(found.ratio),
-            number::significant(found.p, 2)
+            number::chance(found.p)
         )
     };
     match (&judged.verdict, &judged.trial) {

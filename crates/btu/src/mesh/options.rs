@@ -42,7 +42,7 @@ pub(crate) struct WhatArgs {
 }
 
 const AFTER: &str = "\
-Every agent needs test = true and guests = true in its policy for this host: see docs/mesh.md.
+Every agent needs test = true in its policy for this host: see docs/mesh.md.
 
 Examples:
   btu mesh n[01-16]                               all pairs, each host in one at a time
