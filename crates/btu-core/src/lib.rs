@@ -16,6 +16,7 @@ pub mod journal;
 pub mod json;
 pub mod link;
 pub mod manifest;
+pub mod mesh;
 pub mod pingpong;
 pub mod placement;
 pub mod ranking;

@@ -11,6 +11,7 @@ use std::fmt;
 use btu_core::app;
 use btu_core::file;
 use btu_core::journal::Journal;
+use btu_core::mesh;
 use btu_core::pingpong;
 use btu_core::run::analysis::Analysis;
 use btu_core::traffic;
@@ -83,6 +84,13 @@ pub enum Content<'a> {
     },
     /// The results of many nights.
     History(&'a HistoryDocument),
+    /// A mesh of hosts.
+    Mesh {
+        /// What was measured.
+        journal: &'a mesh::Journal,
+        /// What it means.
+        analysis: &'a mesh::analysis::Analysis,
+    },
     /// Two results of a verb with a plan of its own, beside each other.
     Paired(&'a PairedDocument),
     /// A ping-pong.

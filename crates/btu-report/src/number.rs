@@ -107,6 +107,11 @@ pub(crate) fn fixed(value: f64, decimals: usize) -> String {
     if is_zero { text.trim_start_matches('-').to_owned() } else { text }
 }
 
+/// A chance; of a tiny one nobody knows more than that.
+pub(crate) fn chance(p: f64) -> String {
+    if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") }
+}
+
 /// A coordinate of a drawing: at most one decimal, no trailing zero.
 pub(crate) fn coordinate(value: f64) -> String {
     trimmed(&fixed(value, 1))

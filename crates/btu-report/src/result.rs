@@ -9,6 +9,7 @@ mod build;
 mod cells;
 mod file;
 mod host;
+mod mesh;
 mod pingpong;
 #[cfg(feature = "schema")]
 mod schema;
@@ -24,12 +25,14 @@ use serde::Serialize;
 pub use app::*;
 pub use build::result;
 pub use file::*;
+pub use mesh::*;
 pub use pingpong::*;
 #[cfg(feature = "schema")]
 pub use schema::*;
 pub use traffic::*;
 pub use version::APP_SCHEMA_VERSION;
 pub use version::FILE_SCHEMA_VERSION;
+pub use version::MESH_SCHEMA_VERSION;
 pub use version::PINGPONG_SCHEMA_VERSION;
 pub use version::SCHEMA_VERSION;
 pub use version::SECOND_RUNS_SCHEMA_VERSION;

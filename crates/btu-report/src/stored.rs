@@ -24,6 +24,7 @@ use crate::format::UnknownFormat;
 use crate::format::blocks_as_text;
 use crate::format::headline_text;
 use crate::format::render_content;
+use crate::mesh;
 use crate::pingpong;
 use crate::store::OpenMode;
 use crate::store::StoreError;
@@ -94,7 +95,7 @@ pub struct Kind {
 type Open = fn(&ResultFiles, OpenMode) -> Result<Box<dyn Stored>, StoreError>;
 
 /// Every verb that leaves results; the last one takes what no other knows.
-static KINDS: &[Kind] = &[app::KIND, file::KIND, pingpong::KIND, traffic::KIND, RUN];
+static KINDS: &[Kind] = &[app::KIND, file::KIND, mesh::KIND, pingpong::KIND, traffic::KIND, RUN];
 
 /// The main job's.
 const RUN: Kind = Kind {

@@ -52,6 +52,7 @@ impl Cli {
             Verb::Link(args) => crate::link::link(&args),
             Verb::List(args) => crate::list::list(&args).map(Into::into),
             Verb::Man(args) => crate::man::man(&args).map(Into::into),
+            Verb::Mesh(args) => crate::mesh::mesh(&args).map(Into::into),
             Verb::Model(args) => crate::model::model(&args).map(Into::into),
             Verb::Pair(args) => crate::pair::pair(&args).map(Into::into),
             Verb::Pingpong(args) => crate::pingpong::pingpong(&args).map(Into::into),
@@ -92,6 +93,8 @@ pub(crate) enum Verb {
     List(crate::list::ListArgs),
     /// Print the manual page of a verb, or write all of them
     Man(crate::man::ManArgs),
+    /// Measure every pair of many hosts, and name the host, direction or path that is slow
+    Mesh(Box<crate::mesh::MeshArgs>),
     /// Show what applications send: traffic models with their sources, rates, pictures, tests
     Model(crate::model::ModelArgs),
     /// Get to know an agent on another host, by its invitation

@@ -21,6 +21,7 @@ mod link;
 mod list;
 mod man;
 mod measurement;
+mod mesh;
 mod model;
 mod output;
 mod pair;

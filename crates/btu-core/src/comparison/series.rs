@@ -7,6 +7,7 @@
 
 mod app;
 mod file;
+mod mesh;
 mod pingpong;
 mod run;
 mod traffic;

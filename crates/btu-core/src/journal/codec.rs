@@ -14,6 +14,7 @@ use super::plausible::implausible;
 use super::plausible::implausible_point;
 use crate::app;
 use crate::file;
+use crate::mesh;
 use crate::pingpong;
 use crate::traffic;
 use crate::words::several;
@@ -61,6 +62,12 @@ impl StoredLine for app::sample::Line {
 }
 
 impl StoredLine for file::sample::Line {
+    fn parse(line: &[u8]) -> Result<Self, String> {
+        from_json(line)
+    }
+}
+
+impl StoredLine for mesh::sample::Line {
     fn parse(line: &[u8]) -> Result<Self, String> {
         from_json(line)
     }

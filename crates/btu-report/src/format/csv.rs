@@ -19,6 +19,7 @@ use crate::comparison;
 use crate::document::Lines;
 use crate::document::harmless;
 use crate::file;
+use crate::mesh;
 use crate::pingpong::csv_rows;
 use crate::ranking;
 use crate::traffic;
@@ -46,6 +47,7 @@ impl Format for Csv {
             Content::Comparison(found) => table(comparison::csv_rows(found)),
             Content::File { journal, .. } => table(file::csv_rows(journal)),
             Content::History(found) => table(found.csv_rows()),
+            Content::Mesh { journal, .. } => table(mesh::csv_rows(journal)),
             Content::Paired(found) => table(found.csv_rows()),
             Content::PingPong { journal, analysis } => table(csv_rows(journal, analysis)),
             Content::Ranking(found) => table(ranking::csv_rows(found)),

@@ -5,6 +5,7 @@ use super::Format;
 use super::Report;
 use crate::result::app_result;
 use crate::result::file_result;
+use crate::result::mesh_result;
 use crate::result::pingpong_result;
 use crate::result::result;
 use crate::result::traffic_result;
@@ -32,6 +33,7 @@ impl Format for Json {
             Content::Comparison(found) => found.to_json(),
             Content::File { journal, analysis } => file_result(journal, analysis).to_json(),
             Content::History(found) => found.to_json(),
+            Content::Mesh { journal, analysis } => mesh_result(journal, analysis).to_json(),
             Content::Paired(found) => found.to_json(),
             Content::PingPong { journal, analysis } => pingpong_result(journal, analysis).to_json(),
             Content::Ranking(ranking) => ranking.to_json(),

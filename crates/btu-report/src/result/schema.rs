@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::ResultDocument;
 use super::app::AppDocument;
 use super::file::FileDocument;
+use super::mesh::MeshDocument;
 use super::pingpong::PingPongDocument;
 use super::traffic::TrafficDocument;
 use super::version::REASON;
@@ -31,6 +32,11 @@ pub fn app_schema() -> Value {
 /// Of a file service's `result.json`.
 pub fn file_schema() -> Value {
     explained::<FileDocument>()
+}
+
+/// Of a mesh's `result.json`.
+pub fn mesh_schema() -> Value {
+    explained::<MeshDocument>()
 }
 
 /// Of a traffic measurement's `result.json`.

@@ -12,6 +12,8 @@ pub const PINGPONG_SCHEMA_VERSION: &str = "1.7.0";
 pub const TRAFFIC_SCHEMA_VERSION: &str = "3.5.0";
 /// Version of the shape of a file service's `result.json`.
 pub const FILE_SCHEMA_VERSION: &str = "1.0.0";
+/// Version of the shape of a mesh's `result.json`.
+pub const MESH_SCHEMA_VERSION: &str = "1.0.0";
 /// Version of the shape of the document of `btu explain --json`.
 pub(crate) const EXPLAIN_SCHEMA_VERSION: &str = "1.3.0";
 /// Version of the shape of the document of `btu explain DIR --json`, the second runs of a result.
@@ -52,6 +54,9 @@ static PINGPONG: LaterKeys = LaterKeys(&[
     (7, "stop"),
 ]);
 static FILE: LaterKeys = LaterKeys(&[]);
+
+/// Of a mesh.
+static MESH: LaterKeys = LaterKeys(&[]);
 static TRAFFIC: LaterKeys = LaterKeys(&[
     (1, "pacing_blocks"),
     (1, "pacing_late_blocks"),
@@ -147,6 +152,7 @@ impl LaterKeys {
             None => &RUN,
             Some("app") => &APP,
             Some("file") => &FILE,
+            Some("mesh") => &MESH,
             Some("pingpong") => &PINGPONG,
             Some(_) => &TRAFFIC,
         }

@@ -170,11 +170,6 @@ fn value_in(Unit(size, _): Unit, value: f64) -> String {
     if value == 0.0 { "0".to_owned() } else { number::figure(value / size) }
 }
 
-/// A chance; of a tiny one nobody knows more than that.
-fn chance(p: f64) -> String {
-    if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") }
-}
-
 fn interval(bounds: Option<[f64; 2]>) -> String {
     bounds.map_or_else(
         || "no interval below three passes".to_owned(),
@@ -207,7 +202,7 @@ fn sentence(analysis: &Analysis) -> String {
             Shape::Hinge => String::new(),
             Shape::NotAHinge { p } => format!(
                 " The points do not lie on a hinge ({}): the rate of this path depends on its load.",
-                chance(p)
+                number::chance(p)
             ),
             Shape::Unknown => {
                 " Without repeats nobody can tell whether that is a sharp knee.".to_owned()

@@ -23,6 +23,7 @@ mod generator;
 mod hostile;
 mod line;
 mod markup;
+mod mesh;
 mod page;
 mod paired;
 mod paper;

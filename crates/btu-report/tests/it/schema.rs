@@ -7,11 +7,13 @@ use btu_core::run::analysis::analyse;
 use btu_core::run::score::score_table;
 use btu_report::APP_SCHEMA_VERSION;
 use btu_report::FILE_SCHEMA_VERSION;
+use btu_report::MESH_SCHEMA_VERSION;
 use btu_report::PINGPONG_SCHEMA_VERSION;
 use btu_report::SCHEMA_VERSION;
 use btu_report::TRAFFIC_SCHEMA_VERSION;
 use btu_report::app_schema;
 use btu_report::file_schema;
+use btu_report::mesh_schema;
 use btu_report::pingpong_schema;
 use btu_report::result;
 use btu_report::result_schema;
@@ -48,6 +50,7 @@ fn added_keys_raise_the_minor_version() {
         (result_schema(), SCHEMA_VERSION, ("1.8.0", 116)),
         (app_schema(), APP_SCHEMA_VERSION, ("1.0.0", 63)),
         (file_schema(), FILE_SCHEMA_VERSION, ("1.0.0", 108)),
+        (mesh_schema(), MESH_SCHEMA_VERSION, ("1.0.0", 41)),
         (pingpong_schema(), PINGPONG_SCHEMA_VERSION, ("1.7.0", 132)),
         (traffic_schema(), TRAFFIC_SCHEMA_VERSION, ("3.5.0", 534)),
     ] {

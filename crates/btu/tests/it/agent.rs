@@ -15,6 +15,7 @@ mod flows;
 #[allow(dead_code, reason = "the comparisons of `tests/alone` use the rest")]
 mod hosts;
 mod limits;
+mod mesh;
 mod netem;
 mod nonsense;
 mod packets;

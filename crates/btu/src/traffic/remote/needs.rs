@@ -28,7 +28,7 @@ use crate::traffic::scenario;
 /// Of every cell that is known, and of what a course may decide; drawing all trains of many passes takes
 /// a while, and ends when `interrupt` is set. What cannot be carried is told with its place in `file`, where
 /// the scenario was written.
-pub(in crate::traffic) fn of(
+pub(crate) fn of(
     plan: &Plan,
     file: Option<&Path>,
     interrupt: &Interrupt,

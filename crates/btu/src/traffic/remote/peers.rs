@@ -366,7 +366,7 @@ fn locked<T>(one: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// What is asked of every agent as a whole.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::traffic) struct Needs {
+pub(crate) struct Needs {
     /// The most data connections at once.
     pub(in crate::traffic) connections: u32,
     /// The longest time without a word.

@@ -77,6 +77,17 @@ impl Hosts {
         }
     }
 
+    /// Leads black box 1 to the host under test by the address that black box 0 has for it.
+    pub(super) fn give_one_address(&self) {
+        let mut netlink = Netlink::open(&self.nets[1]).unwrap();
+        let link = netlink.link("lan").unwrap().index;
+        let destination = Prefix { address: under_test(0), length: 32 };
+        let (gateway, source, congestion) = (None, Some(far(1)), None);
+        let kind = RouteKind::Unicast;
+        let route = Route { destination, link, gateway, source, congestion, kind };
+        netlink.set_route(&route).unwrap();
+    }
+
     pub(super) fn dir(&self) -> &Path {
         self.folder.path()
     }
