@@ -26,7 +26,7 @@ static ASIDE: &[(&str, &[Group])] = &[("btu: it (test)", &[PATIENT, OF_ONE_RUN])
 /// sockets in another way for an ordinary user stands in the tests that are left: a run, flows and blocks between hosts,
 /// every layer and transport. Whoever runs all tests as root runs these here once.
 static ALIKE: &[(&str, &[&str])] = &[
-    ("btu: alone (test)", &["alike::"]),
+    ("btu: alone (test)", &["alike::", "oracles::"]),
     ("btu-engine: it (test)", &["messages::kernels::"]),
     (
         "btu: it (test)",
