@@ -54,14 +54,9 @@ impl Plan {
     pub fn step_times(&self) -> StepTimes {
         let sizes = || self.applications.iter().map(|application| application.message_bytes);
         let kinds = self.cases.iter().flat_map(|case| sizes().map(|size| (*case, size)));
-        let timed = |kind: (Case, Bytes)| {
-            (kind, self.cell_time(kind.0, kind.1).saturating_add(CELL_OVERHEAD))
-        };
-        let mut times = StepTimes {
-            alone: self.alone_window,
-            cells: kinds.map(timed).collect(),
-            pass: Nanos::ZERO,
-        };
+        let estimate = |(case, size)| self.cell_time(case, size).saturating_add(CELL_OVERHEAD);
+        let cells = kinds.map(|kind| (kind, estimate(kind))).collect();
+        let mut times = StepTimes { alone: self.alone_window, cells, pass: Nanos::ZERO };
         let steps = self.steps().into_iter().map(|step| times.of(&step));
         times.pass = steps.fold(Nanos::ZERO, Nanos::saturating_add);
         times
