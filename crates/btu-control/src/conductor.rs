@@ -13,6 +13,7 @@ use btu_core::journal::Record;
 use btu_core::run::cell::ActivityName;
 use btu_core::run::cell::Cell;
 use btu_core::run::plan::Plan;
+use btu_core::run::plan::StepTimes;
 use btu_core::run::plan::Work;
 use btu_core::run::schedule::Slot;
 use btu_core::run::schedule::Step;
@@ -78,6 +79,7 @@ pub enum Ending {
 //= maly1996#4.3
 pub struct Conductor {
     plan: Plan,
+    times: StepTimes,
     ledger: Ledger,
     pass: u32,
     /// What is left of the pass.
@@ -115,6 +117,7 @@ impl Conductor {
             passed: false,
             captures: None,
             ended: false,
+            times: plan.step_times(),
             plan,
             ledger,
         };
@@ -164,6 +167,7 @@ impl Conductor {
         let spent = |began| now.since(began).saturating_add(self.spent);
         let outlook = Outlook {
             plan: &self.plan,
+            times: &self.times,
             ledger: &self.ledger,
             pass: self.pass,
             waiting: running.chain(&self.queue).map(|slot| &slot.step).collect(),
@@ -244,7 +248,7 @@ impl Conductor {
             Worth::Disturbed => Nanos::new(self.plan.repeat_allowance.count() / 2),
             Worth::Void => Nanos::ZERO,
         };
-        let needed = self.plan.step_time(step).saturating_add(kept);
+        let needed = self.times.of(step).saturating_add(kept);
         (attempt == 1 && needed <= self.allowance()).then_some(())
     }
 

@@ -22,24 +22,40 @@ pub(super) struct Group {
 static ASIDE: &[(&str, &[Group])] = &[("btu: it (test)", &[PATIENT, OF_ONE_RUN])];
 
 /// Test binaries by title, and how those tests of them begin that find the same whoever runs them: they read what is
-/// stored or written, speak to an agent, or lose one, or judge what was measured. Whoever runs all tests as root runs
-/// them once.
+/// stored or written, compute, speak to an agent, or lose one, or judge what was measured. What makes namespaces or
+/// sockets in another way for an ordinary user stands in the tests that are left: a run, flows and blocks between hosts,
+/// every layer and transport. Whoever runs all tests as root runs these here once.
 static ALIKE: &[(&str, &[&str])] = &[
-    ("btu: alone (test)", &["alike::"]),
+    ("btu: alone (test)", &["alike::", "oracles::"]),
+    ("btu-engine: it (test)", &["messages::kernels::"]),
     (
         "btu: it (test)",
         &[
+            "agent::a_second_conductor_",
+            "agent::an_agent_that_comes_back_",
+            "agent::between::",
             "agent::broken::",
+            "agent::capped::",
             "agent::cut::",
+            "agent::elsewhere::",
             "agent::ended::",
+            "agent::limits::",
             "agent::nonsense::",
             "agent::resumed::",
+            "agent::shared::",
+            "agent::stepped::",
+            "agent::stop_all_",
+            "app::",
             "calibrated::",
             "compare::",
+            "disagreements::",
             "html::",
             "manual::",
+            "math::",
+            "media::",
             "model::",
             "parsers::",
+            "pingpong::chasm::",
             "planted::",
             "rank::",
             "refusals::",

@@ -85,6 +85,11 @@ impl Binary {
         })
     }
 
+    /// The name of its crate.
+    pub(super) fn krate(&self) -> &str {
+        self.title.split(':').next().unwrap_or_default()
+    }
+
     /// Runs all tests of the binary, and alone those that real traffic may have disturbed.
     pub(super) fn run(&self, wanted: Wanted, command: impl Fn() -> Command) -> Result<Tally> {
         let all = self.side_by_side(wanted, &command)?;

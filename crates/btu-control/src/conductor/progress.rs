@@ -1,6 +1,7 @@
 //! How far a run is, and how long it will take.
 
 use btu_core::run::plan::Plan;
+use btu_core::run::plan::StepTimes;
 use btu_core::run::schedule::Step;
 use btu_core::units::Nanos;
 
@@ -50,6 +51,7 @@ pub(super) enum Stage {
 /// What an estimate is made from.
 pub(super) struct Outlook<'o> {
     pub(super) plan: &'o Plan,
+    pub(super) times: &'o StepTimes,
     pub(super) ledger: &'o Ledger,
     pub(super) pass: u32,
     /// The steps of this pass that are still to be made.
@@ -109,7 +111,7 @@ impl Outlook<'_> {
         if self.stage != Stage::Passes || self.ledger.is_past_the_passes() {
             return least;
         }
-        let per_pass = self.paced(self.plan.pass_time()).count().max(1);
+        let per_pass = self.paced(self.times.pass()).count().max(1);
         let fit = u32::try_from(self.room(sure_steps).count() / per_pass).unwrap_or(u32::MAX);
         least.saturating_add(fit).min(self.plan.passes.max).max(least)
     }
@@ -122,7 +124,7 @@ impl Outlook<'_> {
             return Nanos::ZERO;
         }
         let more = u64::from(self.plan.passes.max - least);
-        let all = self.paced(self.plan.pass_time()).saturating_mul(more);
+        let all = self.paced(self.times.pass()).saturating_mul(more);
         all.min(self.room(sure_steps))
     }
 
@@ -133,16 +135,16 @@ impl Outlook<'_> {
 
     /// The time of the steps that are sure to be made.
     fn sure_steps(&self) -> Nanos {
-        let waiting: Nanos = self.waiting.iter().map(|step| self.plan.step_time(step)).sum();
-        let later = self.plan.pass_time() * u64::from(self.least_passes() - self.pass);
+        let waiting: Nanos = self.waiting.iter().map(|step| self.times.of(step)).sum();
+        let later = self.times.pass() * u64::from(self.least_passes() - self.pass);
         self.paced(waiting + later)
     }
 
     /// A time of the plan's estimate as it will be here: steps so far took longer or shorter than
     /// that. A tenth of a pass as estimated is counted in, or the first steps would say too much.
     fn paced(&self, planned: Nanos) -> Nanos {
-        let known = Nanos::new(self.plan.pass_time().count() / 10);
-        let made: Nanos = self.ledger.steps_done().map(|step| self.plan.step_time(&step)).sum();
+        let known = Nanos::new(self.times.pass().count() / 10);
+        let made: Nanos = self.ledger.steps_done().map(|step| self.times.of(&step)).sum();
         let took = u128::from((self.in_passes + known).count());
         let expected = u128::from((made + known).count().max(1));
         let paced = u128::from(planned.count()) * took / expected;

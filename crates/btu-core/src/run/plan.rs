@@ -38,6 +38,7 @@ pub use class::TestbedClass;
 pub use edition::EDITIONS;
 pub use edition::Edition;
 pub use error::PlanError;
+pub use estimate::StepTimes;
 pub use link::Elements;
 pub use link::LinkPlan;
 pub use resolve::Choices;

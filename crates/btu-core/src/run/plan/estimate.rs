@@ -1,5 +1,7 @@
 //! How long a plan will take, before it starts.
 
+use std::collections::BTreeMap;
+
 use super::Amount;
 use super::Plan;
 use crate::run::cell::Case;
@@ -45,20 +47,19 @@ impl Plan {
 
     /// The time of one pass.
     pub fn pass_time(&self) -> Nanos {
-        let steps = self.steps();
-        let times = steps.iter().map(|step| self.step_time(step));
-        times.fold(Nanos::ZERO, Nanos::saturating_add)
+        self.step_times().pass
     }
 
-    /// The time of one step.
-    pub fn step_time(&self, step: &Step) -> Nanos {
-        match step {
-            Step::Alone(_) => self.alone_window,
-            Step::Cell(cell) => {
-                let time = self.cell_time(cell.case, cell.application.message_bytes);
-                time.saturating_add(CELL_OVERHEAD)
-            }
-        }
+    /// The times of the steps: activities do not change them.
+    pub fn step_times(&self) -> StepTimes {
+        let sizes = || self.applications.iter().map(|application| application.message_bytes);
+        let kinds = self.cases.iter().flat_map(|case| sizes().map(|size| (*case, size)));
+        let estimate = |(case, size)| self.cell_time(case, size).saturating_add(CELL_OVERHEAD);
+        let cells = kinds.map(|kind| (kind, estimate(kind))).collect();
+        let mut times = StepTimes { alone: self.alone_window, cells, pass: Nanos::ZERO };
+        let steps = self.steps().into_iter().map(|step| times.of(&step));
+        times.pass = steps.fold(Nanos::ZERO, Nanos::saturating_add);
+        times
     }
 
     /// The time of one check of the emulation.
@@ -123,6 +124,32 @@ impl Plan {
         let window = self.sockets.black_box_window_clamp.filter(|_| round_trip > Nanos::ZERO);
         let windowed = window.and_then(|clamp: Bytes| (clamp * flows).per(round_trip));
         lines.chain(windowed).min()
+    }
+}
+
+/// The times that the steps of a plan take, each found once: a link is text that is read.
+#[derive(Clone, Debug)]
+pub struct StepTimes {
+    alone: Nanos,
+    cells: BTreeMap<(Case, Bytes), Nanos>,
+    pass: Nanos,
+}
+
+impl StepTimes {
+    /// The time of a step; nothing of one that the plan has not.
+    pub fn of(&self, step: &Step) -> Nanos {
+        match step {
+            Step::Alone(_) => self.alone,
+            Step::Cell(cell) => {
+                let kind = (cell.case, cell.application.message_bytes);
+                self.cells.get(&kind).copied().unwrap_or(Nanos::ZERO)
+            }
+        }
+    }
+
+    /// The time of one pass.
+    pub fn pass(&self) -> Nanos {
+        self.pass
     }
 }
 
