@@ -72,7 +72,7 @@ fn lack() -> Option<String> {
         return Some("afs: not root".to_owned());
     }
     let missing = PROGRAMS.iter().find(|program| !Path::new(program).exists());
-    let named = |program: &&str| Path::new(program).file_name().map(std::borrow::ToOwned::to_owned);
+    let named = |program: &&str| Path::new(program).file_name().map(ToOwned::to_owned);
     if let Some(name) = missing.and_then(named) {
         let name = name.to_string_lossy();
         return Some(format!("afs: {name} not found: apt-get install {PACKAGES}"));

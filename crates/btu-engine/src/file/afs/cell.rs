@@ -22,6 +22,7 @@ use std::thread::JoinHandle;
 use btu_core::units::Bytes;
 use btu_sys::disk;
 use btu_sys::namespace::MountNs;
+use btu_sys::netlink::Netlink;
 
 use super::layout::Layout;
 use super::servers::Servers;
@@ -91,6 +92,7 @@ impl Cell {
         let keeper = offer.place.spawn("afs-cell", {
             let (layout, account, address) = (layout.clone(), account.clone(), offer.address);
             move || {
+                open_loopback()?;
                 let mounts = MountNs::enter_new(&layout.root())?;
                 let (_servers, volume) = Servers::bring_up(&layout, &account, address)?;
                 keep_up((mounts, volume), &tell, &may_end);
@@ -210,6 +212,13 @@ impl Read for Repeated {
         self.at = (self.at + count) % self.block.len();
         Ok(count)
     }
+}
+
+/// Servers of a cell talk to each other by the address of their host, which takes the loopback device.
+fn open_loopback() -> Result<(), EngineError> {
+    let mut netlink = Netlink::here()?;
+    let loopback = netlink.link("lo")?.index;
+    Ok(netlink.set_up(loopback)?)
 }
 
 /// Tells that a cell is up, and waits until nobody wants it any more.

@@ -93,7 +93,7 @@ fn compare(near: &Party, far: &Party, directory: &Path) {
         let mut session = file::by_name("afs").unwrap().open(&visit).unwrap();
         let files = session.keeping().unwrap();
         let mut came = Vec::new();
-        files.get("536870915.4.3", &mut came).unwrap();
+        let _ = files.get("536870915.4.3", &mut came).unwrap();
         let missing = files.get("536870915.40.3", &mut Vec::new()).unwrap_err();
         (came, missing.to_string())
     });
