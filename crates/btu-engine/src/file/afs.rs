@@ -13,6 +13,7 @@ mod tools;
 mod volume;
 
 use std::fs;
+use std::net::IpAddr;
 use std::path::Path;
 
 use btu_core::file::sample::Operation;
@@ -53,12 +54,12 @@ impl FileProtocol for Afs {
         if let Some(lack) = lack() {
             return Err(EngineError::Refused(lack));
         }
-        if offer.address.is_loopback() {
-            let what =
-                "afs: its servers refuse a loopback address; choose a path between two hosts";
-            return Err(EngineError::Refused(what.to_owned()));
+        match offer.address.to_canonical() {
+            IpAddr::V4(address) if !address.is_loopback() => {
+                Ok(Box::new(Cell::bring_up(offer, address)?))
+            }
+            other => Err(EngineError::Refused(format!("afs: a cell has no address like {other}"))),
         }
-        Ok(Box::new(Cell::bring_up(offer)?))
     }
 
     fn open(&self, visit: &Visit) -> Result<Box<dyn Session>, EngineError> {

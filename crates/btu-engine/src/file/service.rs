@@ -183,7 +183,7 @@ impl Service {
         let is_it = |one: &Posted| {
             one.protocol == protocol.name()
                 && one.host == way.host
-                && one.server.address().ip() == way.server.address
+                && one.server.address().ip() == way.server.address.to_canonical()
         };
         let at = self.standing.iter().position(is_it)?;
         Some(self.standing.swap_remove(at))

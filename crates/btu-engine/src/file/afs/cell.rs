@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::io::Read;
+use std::net::Ipv4Addr;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::path::PathBuf;
@@ -81,16 +82,16 @@ pub(super) fn at(address: SocketAddr) -> Result<Arc<House>, EngineError> {
 }
 
 impl Cell {
-    pub(super) fn bring_up(offer: &Offer) -> Result<Self, EngineError> {
+    pub(super) fn bring_up(offer: &Offer, address: Ipv4Addr) -> Result<Self, EngineError> {
         let above = offer.directory.as_deref().and_then(Path::parent);
         let scratch = Scratch::below(above.unwrap_or(Path::new(DIRECTORY)), KIND)?;
         let layout = Layout(scratch.path().to_owned());
-        layout.make(offer.address)?;
+        layout.make(address)?;
         let account = Account::without_calls(UNCOUNTED);
         let (tell, told) = mpsc::channel();
         let (stays, may_end) = mpsc::channel();
         let keeper = offer.place.spawn("afs-cell", {
-            let (layout, account, address) = (layout.clone(), account.clone(), offer.address);
+            let (layout, account) = (layout.clone(), account.clone());
             move || {
                 open_loopback()?;
                 let mounts = MountNs::enter_new(&layout.root())?;
@@ -101,7 +102,7 @@ impl Cell {
         })?;
         let Ok((mounts, volume)) = told.recv() else { return Err(why_not(keeper)) };
         let house = Arc::new(House {
-            address: SocketAddr::new(offer.address, FILE_SERVER_PORT),
+            address: SocketAddr::new(address.into(), FILE_SERVER_PORT),
             mounts,
             place: offer.place.clone(),
             layout,

@@ -3,7 +3,7 @@
 use std::fs;
 use std::fs::DirBuilder;
 use std::io;
-use std::net::IpAddr;
+use std::net::Ipv4Addr;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ pub(super) struct Layout(pub(super) PathBuf);
 
 impl Layout {
     /// Makes everything that servers want to find (the comments of OpenAFS's `doc/man-pages` say what for).
-    pub(super) fn make(&self, address: IpAddr) -> Result<(), EngineError> {
+    pub(super) fn make(&self, address: Ipv4Addr) -> Result<(), EngineError> {
         let directories =
             ["root", "etc/server", "log", "vicepa", "lib/db", "lib/local", "cache", "mnt"];
         for name in directories {

@@ -1,6 +1,6 @@
 //! The servers of a cell, started in the order in which they need each other.
 
-use std::net::IpAddr;
+use std::net::Ipv4Addr;
 use std::process::Command;
 use std::time::Duration;
 use std::time::Instant;
@@ -35,10 +35,10 @@ impl<'a> Servers<'a> {
     pub(super) fn bring_up(
         layout: &'a Layout,
         account: &'a Account,
-        address: IpAddr,
+        address: Ipv4Addr,
     ) -> Result<(Self, String), EngineError> {
         let mut servers = Self { layout, account, running: Vec::new() };
-        let volume = servers.prepare(&address.to_string());
+        let volume = servers.prepare(address);
         // What a server says in its log is nearer to the cause than what was waited for.
         let blamed = |cause| servers.fallen().unwrap_or(cause);
         let volume = volume.map_err(blamed)?;
@@ -47,16 +47,17 @@ impl<'a> Servers<'a> {
 
     /// Each step waits for an answer of the servers: an open port is no server yet. One that is asked to write before its
     /// database has a quorum refuses, and a file server that starts then sleeps for half a minute.
-    fn prepare(&mut self, address: &str) -> Result<String, EngineError> {
-        let end = Instant::now() + PATIENCE;
+    fn prepare(&mut self, address: Ipv4Addr) -> Result<String, EngineError> {
+        let (end, network) = (Instant::now() + PATIENCE, network_of(address).to_string());
+        let address = &*address.to_string();
         self.start(PROTECTION_SERVER)?;
         self.start(VOLUME_LOCATION_SERVER)?;
         for port in [PROTECTION_PORT, VOLUME_LOCATION_PORT] {
             tools::await_word(tools::UDEBUG, &[address, port], QUORUM, end)?;
         }
-        // Who comes from this address may write.
-        tools::ask(tools::PTS, &["createuser", address, "-noauth"], end)?;
-        let group = ["adduser", address, "system:administrators", "-noauth"];
+        // Who comes from this network may read and write: nobody else would, without a key.
+        tools::ask(tools::PTS, &["createuser", &network, "-noauth"], end)?;
+        let group = ["adduser", &network, "system:administrators", "-noauth"];
         tools::ask(tools::PTS, &group, end)?;
         self.start(FILE_SERVER)?;
         self.start(VOLUME_SERVER)?;
@@ -105,6 +106,12 @@ impl Drop for Server {
         self.process.kill();
         drop(self.enrolled.take());
     }
+}
+
+/// All addresses that begin alike, as the protection server writes them: the least that it tells from all others.
+fn network_of(address: Ipv4Addr) -> Ipv4Addr {
+    let [first, ..] = address.octets();
+    Ipv4Addr::new(first, 0, 0, 0)
 }
 
 pub(super) const FILE_SERVER: &str = "/usr/lib/openafs/dafileserver";
