@@ -21,7 +21,6 @@ use nix::sched::CloneFlags;
 
 pub use mounts::MountNs;
 pub use mounts::Root;
-pub use mounts::unmount;
 pub use refusal::Refusal;
 pub use refusal::refusals;
 

@@ -77,15 +77,6 @@ impl MountNs {
     }
 }
 
-/// Takes away what is mounted on a directory, in the namespace of the calling thread.
-///
-/// # Errors
-/// Nothing is mounted there, or somebody has a file of it open.
-pub fn unmount(at: &Path) -> Result<()> {
-    let named = |cause| Error::new(format!("unmount {}", at.display()), cause);
-    umount2(at, MntFlags::empty()).map_err(named)
-}
-
 impl Root {
     fn make(&self) -> Result<()> {
         // What happens outside is seen here, not the other way round.

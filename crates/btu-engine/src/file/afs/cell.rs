@@ -29,6 +29,7 @@ use super::layout::Layout;
 use super::servers::Servers;
 use super::volume;
 use super::volume::Kept;
+use super::volume::Mounted;
 use crate::error::EngineError;
 use crate::file::Account;
 use crate::file::Errand;
@@ -96,6 +97,7 @@ impl Cell {
                 open_loopback()?;
                 let mounts = MountNs::enter_new(&layout.root())?;
                 let (_servers, volume) = Servers::bring_up(&layout, &account, address)?;
+                let _mounted = Mounted::of(&layout)?;
                 keep_up((mounts, volume), &tell, &may_end);
                 Ok(())
             }

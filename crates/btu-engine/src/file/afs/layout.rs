@@ -58,6 +58,11 @@ impl Layout {
         self.at("vicepa")
     }
 
+    /// Where the cell is a directory.
+    pub(super) fn mounted(&self) -> PathBuf {
+        self.at("mnt")
+    }
+
     pub(super) fn at(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }

@@ -1,10 +1,10 @@
 //! The files of a cell: written through its cache manager once, and known by their FIDs.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::fs::File;
 use std::io;
 use std::io::Read;
+use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::path::PathBuf;
@@ -13,7 +13,8 @@ use std::thread;
 use std::time::Duration;
 use std::time::Instant;
 
-use btu_core::units::Bytes;
+use blake3::Hash;
+use blake3::Hasher;
 
 use super::CELL;
 use super::layout::Layout;
@@ -31,12 +32,10 @@ pub(super) struct Kept {
     pub(super) path: PathBuf,
 }
 
-/// The cell as a directory, as long as the value is there.
+/// The cell as a directory, as long as the value is there. It stays: to a server whose client ends and comes again, the old
+/// one is a client that does not answer.
 #[derive(Debug)]
-struct Mounted {
-    cache_manager: Running,
-    at: PathBuf,
-}
+pub(super) struct Mounted(Running);
 
 /// Writes a file into the cell. The calling thread is in the network and the mount namespace of the cell.
 pub(super) fn keep(
@@ -46,16 +45,14 @@ pub(super) fn keep(
     source: &mut dyn Read,
 ) -> Result<Kept, EngineError> {
     let before: BTreeSet<_> = inodes(layout)?.into_iter().collect();
-    let mounted = Mounted::of(layout)?;
-    let to = mounted.at.join(CELL).join(name);
+    let to = layout.mounted().join(CELL).join(name);
     let named = || EngineError::file("write", &to);
     let mut written = File::create(&to).map_err(named())?;
-    let size = io::copy(source, &mut written).map_err(named())?;
-    // The last close of a file hands it to the file server, and tells of it.
+    let hash = copy(source, &mut written).map_err(named())?;
+    let vnode = written.metadata().map_err(named())?.ino() & VNODE;
+    // The cache manager hands a file over after its last close, and nobody hears of it.
     drop(written);
-    let vnode = fs::metadata(&to).map_err(named())?.ino() & VNODE;
-    mounted.leave()?;
-    let path = new_inode(&before, inodes(layout)?, Bytes::new(size))?;
+    let path = await_inode(layout, &before, hash)?;
     Ok(Kept { fid: fid(volume, vnode), path })
 }
 
@@ -71,40 +68,59 @@ fn inodes(layout: &Layout) -> Result<Vec<PathBuf>, EngineError> {
     files_below(&partition).map_err(EngineError::file("read", partition))
 }
 
-/// The one of this size that was not there before.
-fn new_inode(
+/// Waits for a file that was not there before and has all these bytes. One that is still being written cannot be read
+/// through the file server, which holds it until then.
+fn await_inode(
+    layout: &Layout,
     before: &BTreeSet<PathBuf>,
-    after: Vec<PathBuf>,
-    size: Bytes,
+    hash: Hash,
 ) -> Result<PathBuf, EngineError> {
-    let is_size = |path: &Path| fs::metadata(path).is_ok_and(|found| found.len() == size.count());
-    let mut new = after.into_iter().filter(|path| !before.contains(path) && is_size(path));
-    match (new.next(), new.next()) {
-        (Some(path), None) => Ok(path),
-        (one, _) => {
-            let how_many = if one.is_some() { "several files" } else { "no file" };
-            Err(EngineError::Refused(format!("afs: {how_many} of {size} came into the partition")))
+    let has_all = |path: &Path| {
+        let found = File::open(path).and_then(|mut file| copy(&mut file, &mut io::sink()));
+        found.is_ok_and(|found| found == hash)
+    };
+    let is_it = |path: &PathBuf| !before.contains(path) && has_all(path);
+    let end = Instant::now() + PATIENCE;
+    while Instant::now() < end {
+        if let Some(path) = inodes(layout)?.into_iter().find(is_it) {
+            return Ok(path);
         }
+        thread::sleep(GLANCE);
+    }
+    Err(EngineError::Refused("afs: a file did not come into the partition".to_owned()))
+}
+
+/// Copies all bytes; their hash.
+fn copy(source: &mut dyn Read, sink: &mut dyn Write) -> io::Result<Hash> {
+    let (mut hasher, mut space) = (Hasher::new(), vec![0; BLOCK]);
+    loop {
+        let count = source.read(&mut space)?;
+        if count == 0 {
+            return Ok(hasher.finalize());
+        }
+        hasher.update(&space[..count]);
+        sink.write_all(&space[..count])?;
     }
 }
 
 impl Mounted {
-    fn of(layout: &Layout) -> Result<Self, EngineError> {
-        let (at, said) = (layout.at("mnt"), layout.at("afsd.fuse"));
+    /// Starts the cache manager. It dies with the calling thread, which is where the cell is.
+    pub(super) fn of(layout: &Layout) -> Result<Self, EngineError> {
+        let said = layout.at("afsd.fuse");
         let mut command = Command::new(tools::CACHE_MANAGER);
         command.args(["-dynroot", "-fakestat", "-memcache", "-blocks", "65536", "-f"]);
         command.args(["-confdir", "/etc/openafs", "-cachedir"]).arg(layout.at("cache"));
-        command.arg("-mountdir").arg(&at);
+        command.arg("-mountdir").arg(layout.mounted());
         command.stdout(tools::record(&said)?).stderr(tools::record(&said)?);
-        let mut mounted = Self { cache_manager: Running::start(&mut command)?, at };
-        mounted.await_cell()?;
+        let mut mounted = Self(Running::start(&mut command)?);
+        mounted.await_cell(&layout.mounted().join(CELL))?;
         Ok(mounted)
     }
 
-    fn await_cell(&mut self) -> Result<(), EngineError> {
-        let (end, cell) = (Instant::now() + PATIENCE, self.at.join(CELL));
+    fn await_cell(&mut self, cell: &Path) -> Result<(), EngineError> {
+        let end = Instant::now() + PATIENCE;
         while !cell.is_dir() {
-            if self.cache_manager.has_ended() || Instant::now() >= end {
+            if self.0.has_ended() || Instant::now() >= end {
                 let what = format!("afs: afsd.fuse does not show {CELL}");
                 return Err(EngineError::Refused(what));
             }
@@ -112,23 +128,17 @@ impl Mounted {
         }
         Ok(())
     }
-
-    /// Unmounts it, and waits until the cache manager has ended.
-    fn leave(mut self) -> Result<(), EngineError> {
-        btu_sys::namespace::unmount(&self.at)?;
-        let ended = self.cache_manager.end_before(Instant::now() + PATIENCE);
-        // One that goes on is killed when the value goes.
-        ended.map(drop).map_err(EngineError::peer("afs: wait for afsd.fuse"))
-    }
 }
 
 /// The part of an inode of `afsd.fuse` that is the vnode.
 const VNODE: u64 = 0xffff;
 
-/// How long the cache manager may take to come or to go.
+/// How long the cache manager may take to come, and to hand over a file.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 const GLANCE: Duration = Duration::from_millis(20);
+
+const BLOCK: usize = 65536;
 
 #[cfg(test)]
 mod tests {
