@@ -7,12 +7,16 @@ use crate::repo::Repo;
 
 /// Program and package; the program's presence decides.
 static PROGRAMS: &[(&str, &str)] = &[
+    ("afsd.fuse", "openafs-fuse"),
+    ("afsio", "openafs-client"),
+    ("bosserver", "openafs-fileserver"),
     ("chromium", "chromium"),
     ("curl", "curl"),
     ("faketime", "faketime"),
     ("iperf3", "iperf3"),
     ("lftp", "lftp"),
     ("ping", "iputils-ping"),
+    ("prdb_check", "openafs-dbserver"),
     ("python3", "python3"),
     ("strace", "strace"),
     ("tcpdump", "tcpdump"),
