@@ -139,4 +139,4 @@ const QUORUM: &str = "Recovery state 1f";
 const UNLIMITED: &[&str] = &["-maxquota", "0"];
 
 /// How long a cell may take to come up: 8 to 11 s were seen, more on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);

@@ -83,7 +83,7 @@ fn compare(near: &Party, far: &Party, directory: &Path) {
     let visit = Visit {
         server: SocketAddr::new(far.address, 7000),
         settings: near.sockets.clone(),
-        patience: std::time::Duration::from_secs(60),
+        patience: std::time::Duration::from_mins(1),
         errand: Errand { operation: Operation::Get, size: SIZE, count: 1, files: vec![name] },
         sockets: std::sync::Arc::default(),
     };
