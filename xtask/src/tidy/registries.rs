@@ -100,7 +100,7 @@ static REGISTRIES: &[Registry] = &[
         folder: "crates/btu-engine/src/file",
         listed_in: "crates/btu-engine/src/file.rs",
         slice: "FILE_PROTOCOLS",
-        shared: &["account", "disk", "order", "reception", "service", "sockets"],
+        shared: &["account", "disk", "order", "reception", "scratch", "service", "sockets"],
         page: "docs/file-protocols.md",
     },
     Registry {
