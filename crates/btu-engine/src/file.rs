@@ -1,6 +1,7 @@
 //! File protocols, each in a file of its own, and the registry of them.
 
 mod account;
+mod afs;
 mod disk;
 pub mod ftp;
 mod h2;
@@ -16,6 +17,7 @@ mod reception;
 pub mod rx;
 mod rx_rpc;
 mod rx_stream;
+mod scratch;
 pub mod service;
 mod sockets;
 mod tcp_rpc;
@@ -49,6 +51,7 @@ use crate::time::now;
 /// Every file protocol of this build, in the order in which `btu list` shows them.
 pub static FILE_PROTOCOLS: &[&dyn FileProtocol] =
     &[
+        &afs::Afs,
         &ftp::Ftp,
         &h2::H2,
         &http::Http,
@@ -79,6 +82,11 @@ pub trait FileProtocol: Debug + Sync {
     /// What its clients can do, in the order of the alphabet.
     fn operations(&self) -> &'static [Operation];
 
+    /// How long a server of it stays.
+    fn stay(&self) -> Stay {
+        Stay::OneTrial
+    }
+
     /// Starts a server on a free port. Each of its threads is on the roll of its account from its first call to its
     /// last.
     fn serve(&self, offer: &Offer) -> Result<Box<dyn Served>, EngineError>;
@@ -86,6 +94,15 @@ pub trait FileProtocol: Debug + Sync {
     /// Opens a session with a server. The calling thread is in the network of the client. What it waits for ends where
     /// the sockets of the visit are closed.
     fn open(&self, visit: &Visit) -> Result<Box<dyn Session>, EngineError>;
+}
+
+/// How long a server stays, in a service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stay {
+    /// It comes for a trial, and goes with it.
+    OneTrial,
+    /// It takes long to come, and serves every trial of its place.
+    WhileServed,
 }
 
 /// What a server is to give.
@@ -173,6 +190,11 @@ pub trait Served: Debug + Send {
 
     /// Bytes of files and blocks that it has sent and received.
     fn moved(&self) -> Bytes;
+
+    /// Where it has a copy of its own of a file of the directory; `None` where it gives the file itself.
+    fn copy_of(&self, _name: &str) -> Option<PathBuf> {
+        None
+    }
 }
 
 /// A client's session with a server.

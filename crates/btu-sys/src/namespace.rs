@@ -4,6 +4,7 @@
 //! is mounted, and the kernel removes namespace, links and addresses with the last descriptor,
 //! however the process ends. Who lacks `CAP_SYS_ADMIN` enters a user namespace of his own first.
 
+mod mounts;
 mod refusal;
 
 use std::fmt;
@@ -18,6 +19,8 @@ use std::thread;
 
 use nix::sched::CloneFlags;
 
+pub use mounts::MountNs;
+pub use mounts::Root;
 pub use refusal::Refusal;
 pub use refusal::refusals;
 

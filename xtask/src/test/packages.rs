@@ -9,6 +9,9 @@ use crate::repo::Repo;
 
 /// Program and package; the program's presence decides.
 static PROGRAMS: &[(&str, &str)] = &[
+    ("afsd.fuse", "openafs-fuse"),
+    ("afsio", "openafs-client"),
+    ("bosserver", "openafs-fileserver"),
     ("chromium", "chromium"),
     ("curl", "curl"),
     ("faketime", "faketime"),
@@ -16,6 +19,7 @@ static PROGRAMS: &[(&str, &str)] = &[
     ("lftp", "lftp"),
     ("nginx", "nginx-light"),
     ("ping", "iputils-ping"),
+    ("prdb_check", "openafs-dbserver"),
     ("python3", "python3"),
     ("strace", "strace"),
     ("tcpdump", "tcpdump"),

@@ -108,6 +108,7 @@ static REGISTRIES: &[Registry] = &[
             "order",
             "reception",
             "rx",
+            "scratch",
             "service",
             "sockets",
         ],

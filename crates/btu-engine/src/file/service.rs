@@ -31,6 +31,7 @@ use super::Errand;
 use super::FileProtocol;
 use super::Offer;
 use super::Served;
+use super::Stay;
 use super::by_name;
 use crate::error::EngineError;
 use crate::path::PathSettings;
@@ -54,11 +55,16 @@ pub struct Service {
     mtu: Option<Bytes>,
     /// Where files are on a disk; `None` where they cannot be.
     stage: Option<Stage>,
+    /// Servers that stay for the next trial of their place.
+    standing: Vec<Posted>,
 }
 
 /// A server, and whose it is.
+#[derive(Debug)]
 struct Posted {
     server: Box<dyn Served>,
+    /// The name of its protocol.
+    protocol: &'static str,
     /// `a` or `b`.
     host: &'static str,
 }
@@ -66,7 +72,17 @@ struct Posted {
 impl Service {
     /// Between the test host `a` and another one; nothing is served yet.
     pub fn between(a: Party, b: Party, patience: Nanos, stop: Arc<AtomicBool>) -> Self {
-        Self { a, b, patience, stop, program: None, path: None, mtu: None, stage: None }
+        Self {
+            a,
+            b,
+            patience,
+            stop,
+            program: None,
+            path: None,
+            mtu: None,
+            stage: None,
+            standing: Vec::new(),
+        }
     }
 
     /// Makes files that are cold or warm below this directory, for the servers of both hosts. They are removed with
@@ -128,7 +144,7 @@ impl Service {
         let mut crew = Crew::hire(&terms, trial.clients, &ways, &posted)?;
         crew.await_sessions();
         if let Some(prop) = &mut prop {
-            prop.set()?;
+            prop.set(&posted)?;
         }
         let mut sample = self.watch(trial, &mut crew, &posted)?;
         crew.dismiss();
@@ -136,6 +152,10 @@ impl Service {
         sample.clients = clients;
         sample.flags.extend(remarks);
         sample.flags.extend(prop.and_then(|prop| prop.doubt(&sample.servers)));
+        drop(crew);
+        if protocol.stay() == Stay::WhileServed {
+            self.standing.extend(posted);
+        }
         Ok(sample)
     }
 
@@ -158,25 +178,46 @@ impl Service {
         around.after(&self.a, seen)
     }
 
-    /// Starts a server for each way.
+    /// A server for each way: one that stayed, or a new one.
     fn post(
-        &self,
-        protocol: &dyn FileProtocol,
+        &mut self,
+        protocol: &'static dyn FileProtocol,
         trial: &Trial,
         ways: &[Way],
     ) -> Result<Vec<Posted>, EngineError> {
-        let start = |way: &Way| {
-            let offer = Offer {
-                place: way.server.place.clone(),
-                address: way.server.address,
-                settings: way.server.sockets.clone(),
-                directory: self.stage.as_ref().map(Stage::directory),
-                clients: usize::try_from(trial.clients).unwrap_or(usize::MAX),
-                program: self.program.clone(),
-            };
-            Ok(Posted { server: protocol.serve(&offer)?, host: way.host })
+        let post = |way: &Way| match self.stands(protocol, way) {
+            Some(posted) => Ok(posted),
+            None => self.start(protocol, trial, way),
         };
-        ways.iter().map(start).collect()
+        ways.iter().map(post).collect()
+    }
+
+    fn stands(&mut self, protocol: &dyn FileProtocol, way: &Way) -> Option<Posted> {
+        let is_it = |one: &Posted| {
+            one.protocol == protocol.name()
+                && one.host == way.host
+                && one.server.address().ip() == way.server.address.to_canonical()
+        };
+        let at = self.standing.iter().position(is_it)?;
+        Some(self.standing.swap_remove(at))
+    }
+
+    fn start(
+        &self,
+        protocol: &'static dyn FileProtocol,
+        trial: &Trial,
+        way: &Way,
+    ) -> Result<Posted, EngineError> {
+        let offer = Offer {
+            place: way.server.place.clone(),
+            address: way.server.address,
+            settings: way.server.sockets.clone(),
+            directory: self.stage.as_ref().map(Stage::directory),
+            clients: usize::try_from(trial.clients).unwrap_or(usize::MAX),
+            program: self.program.clone(),
+        };
+        let server = protocol.serve(&offer)?;
+        Ok(Posted { server, protocol: protocol.name(), host: way.host })
     }
 
     /// The files of a trial that has any.
@@ -266,7 +307,8 @@ fn small(protocol: &str) -> Trial {
     Trial {
         protocol: protocol.to_owned(),
         operation: Operation::Get,
-        direction: Direction::AToB,
+        // Where most files come from: a server that stays is there for them.
+        direction: Direction::BToA,
         size_bytes: Bytes::new(1024),
         count: 1,
         clients: 1,

@@ -1,5 +1,6 @@
 //! What every file protocol does for a file service, and what a service does with clients and servers of any kind.
 
+mod afs;
 mod cold;
 mod path;
 mod unruly;
@@ -32,6 +33,7 @@ use btu_engine::file::FileProtocol;
 use btu_engine::file::Moments;
 use btu_engine::file::Offer;
 use btu_engine::file::Served;
+use btu_engine::file::Stay;
 use btu_engine::file::Visit;
 use btu_engine::file::service::Service;
 use btu_sys::socket::Settings;
@@ -86,11 +88,12 @@ pub(crate) fn trial(protocol: &str, operation: Operation) -> Trial {
     }
 }
 
-/// Every protocol that this build has, and whose ends are threads: where they are processes of the program, tests of the
-/// program look at them.
+/// Every protocol that this build has, but for those that have tests of their own: servers that take long to come, and ends
+/// that are processes of the program.
 pub(crate) fn built() -> impl Iterator<Item = &'static dyn FileProtocol> {
-    let has_threads = |protocol: &&dyn FileProtocol| !protocol.name().starts_with("rx-");
-    FILE_PROTOCOLS.iter().copied().filter(has_threads).filter(|protocol| {
+    let is_quick = |one: &&dyn FileProtocol| one.stay() == Stay::OneTrial;
+    let has_threads = |one: &&dyn FileProtocol| !one.name().starts_with("rx-");
+    FILE_PROTOCOLS.iter().copied().filter(is_quick).filter(has_threads).filter(|protocol| {
         let left_out = protocol.serve(&offer(1)).err().map(|cause| cause.to_string());
         let left_out = left_out.filter(|cause| cause.contains("this build leaves"));
         if let Some(cause) = &left_out {

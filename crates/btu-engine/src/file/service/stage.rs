@@ -2,12 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::fs::DirBuilder;
 use std::fs::File;
 use std::io;
 use std::io::Read;
 use std::io::Write;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,29 +20,29 @@ use btu_core::units::Bytes;
 use btu_sys::disk;
 use btu_sys::memory::Buffer;
 
+use super::Posted;
 use crate::error::EngineError;
+use crate::file::Served;
 use crate::file::ftp::scramble;
+use crate::file::scratch::Kind;
+use crate::file::scratch::Scratch;
+use crate::file::scratch::is_two_numbers;
 
 /// A directory of this process alone, removed with everything in it.
 #[derive(Debug)]
 pub(super) struct Stage {
     above: PathBuf,
-    made: Made,
+    made: Scratch,
     /// How many files there are of a size.
     files: BTreeMap<Bytes, u32>,
-}
-
-/// The directory, locked as long as somebody uses it: what a program left that was killed is removed by the next.
-#[derive(Debug)]
-struct Made {
-    path: PathBuf,
-    _lock: File,
 }
 
 /// The files of one trial.
 #[derive(Debug)]
 pub(super) struct Prop {
     directory: PathBuf,
+    /// Where servers have them, once they do.
+    paths: Vec<PathBuf>,
     /// In the order in which clients ask for them.
     pub(super) names: Vec<String>,
     size: Bytes,
@@ -56,16 +54,15 @@ pub(super) struct Prop {
 }
 
 impl Stage {
-    /// One below this directory, from which it removes what was left by others.
+    /// One below this directory.
     pub(super) fn below(above: PathBuf) -> Result<Self, EngineError> {
-        remove_what_was_left(&above);
-        let made = Made::below(&above)?;
+        let made = Scratch::below(&above, KIND)?;
         Ok(Self { above, made, files: BTreeMap::new() })
     }
 
     /// Where the files are.
     pub(super) fn directory(&self) -> PathBuf {
-        self.made.path.clone()
+        self.made.path().to_owned()
     }
 
     /// The files of a trial: where they are to be cold, each is retrieved once by every client.
@@ -82,7 +79,15 @@ impl Stage {
         let obstacle = in_memory
             .then(|| format!("{} keeps its files in memory and on no disk", self.above.display()));
         let names = (0..count).map(|number| name(size, number)).collect();
-        Ok(Prop { directory, names, size, held, obstacle, stop: Arc::clone(stop) })
+        Ok(Prop {
+            directory,
+            paths: Vec::new(),
+            names,
+            size,
+            held,
+            obstacle,
+            stop: Arc::clone(stop),
+        })
     }
 
     fn fill(
@@ -108,57 +113,24 @@ impl Stage {
     }
 }
 
-impl Made {
-    fn below(above: &Path) -> Result<Self, EngineError> {
-        let process = std::process::id();
-        for number in 0..MOST_NAMES {
-            if let Some(made) = Self::at(above.join(format!("{PREFIX}{process}-{number}")))? {
-                return Ok(made);
-            }
-        }
-        let above = above.display();
-        Err(EngineError::Refused(format!("{above} has too many directories {PREFIX}{process}-N")))
-    }
-
-    /// `None` where somebody else has the name, or takes the directory for one that was left: until it is locked it
-    /// looks like one.
-    fn at(path: PathBuf) -> Result<Option<Self>, EngineError> {
-        match DirBuilder::new().mode(0o700).create(&path) {
-            Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
-            outcome => outcome.map_err(EngineError::file("make directory", &path))?,
-        }
-        match lock(&path) {
-            Ok(lock) => Ok(path.is_dir().then_some(Self { path, _lock: lock })),
-            Err(cause) if is_taken(&cause) => Ok(None),
-            Err(cause) => {
-                remove(&path);
-                Err(EngineError::file("lock", path)(cause))
-            }
-        }
-    }
-}
-
-impl Drop for Made {
-    fn drop(&mut self) {
-        remove(&self.path);
-    }
-}
-
 impl Prop {
-    /// Gives up the pages of cold files, reads warm ones.
-    pub(super) fn set(&mut self) -> Result<(), EngineError> {
-        for name in &self.names {
-            let file = disk::file_within(&self.directory, name)?;
+    /// Gives up the pages of cold files, reads warm ones, where these servers have them.
+    pub(super) fn set(&mut self, servers: &[Posted]) -> Result<(), EngineError> {
+        self.paths = servers.iter().flat_map(|one| self.paths_at(&*one.server)).collect();
+        self.paths.sort_unstable();
+        self.paths.dedup();
+        for path in &self.paths {
+            let file = open(path)?;
             match self.held {
                 Held::Cold => disk::give_up_pages(&file)?,
                 Held::Nowhere | Held::Warm => {
                     let read = read(file, &self.stop);
-                    read.map_err(EngineError::file("read", self.directory.join(name)))?;
+                    read.map_err(EngineError::file("read", path))?;
                 }
             }
         }
         if self.held == Held::Cold {
-            let (resident, all) = (self.resident()?, self.all());
+            let (resident, all) = (self.resident()?, self.size_of(self.paths.len()));
             let stays = resident.count() * 100 > all.count() * (100 - PROOF_PERCENT);
             let told = || format!("{resident} of {all} stayed in memory");
             self.obstacle = self.obstacle.take().or_else(|| stays.then(told));
@@ -166,16 +138,27 @@ impl Prop {
         Ok(())
     }
 
+    /// A server gives files of the directory, or copies of its own.
+    fn paths_at(&self, server: &dyn Served) -> Vec<PathBuf> {
+        let path =
+            |name: &String| server.copy_of(name).unwrap_or_else(|| self.directory.join(name));
+        self.names.iter().map(path).collect()
+    }
+
     fn all(&self) -> Bytes {
-        Bytes::new(self.size.count().saturating_mul(self.names.len() as u64))
+        self.size_of(self.names.len())
+    }
+
+    fn size_of(&self, files: usize) -> Bytes {
+        Bytes::new(self.size.count().saturating_mul(files as u64))
     }
 
     /// Bytes of the files that are in memory, now.
     fn resident(&self) -> Result<Bytes, EngineError> {
-        let of = |name: &String| -> Result<u64, EngineError> {
-            Ok(disk::resident_bytes(&disk::file_within(&self.directory, name)?)?)
+        let of = |path: &PathBuf| -> Result<u64, EngineError> {
+            Ok(disk::resident_bytes(&open(path)?)?)
         };
-        self.names.iter().map(of).sum::<Result<u64, EngineError>>().map(Bytes::new)
+        self.paths.iter().map(of).sum::<Result<u64, EngineError>>().map(Bytes::new)
     }
 
     /// Why a file that was to be cold was not. Two servers of one disk read it once.
@@ -202,21 +185,6 @@ fn lack_of_proof(servers: &[ServerSample], all: Bytes) -> Option<String> {
     (!is_proof).then(|| format!("{read} of {all} came from the disk"))
 }
 
-/// Directories of this kind that nobody holds.
-fn remove_what_was_left(above: &Path) {
-    for entry in fs::read_dir(above).into_iter().flatten().flatten() {
-        let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        let name = entry.file_name().into_string().unwrap_or_default();
-        if !is_directory || !name.strip_prefix(PREFIX).is_some_and(is_two_numbers) {
-            continue;
-        }
-        // Held until it is gone: nobody else begins to use it.
-        if let Ok(_held) = lock(&entry.path()) {
-            remove(&entry.path());
-        }
-    }
-}
-
 /// Removes a directory with the files that are made here. One that has anything else is not ours, and stays; so does
 /// what cannot be removed now, which is in nobody's way.
 fn remove(directory: &Path) {
@@ -228,21 +196,10 @@ fn remove(directory: &Path) {
     let _ = fs::remove_dir(directory);
 }
 
-/// `1024-0`, as files are named, and directories after their prefix.
-fn is_two_numbers(name: &str) -> bool {
-    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    name.split_once('-').is_some_and(|(one, other)| is_number(one) && is_number(other))
-}
-
-fn is_taken(cause: &io::Error) -> bool {
-    matches!(cause.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::NotFound)
-}
-
-/// An error where somebody else holds it.
-fn lock(directory: &Path) -> io::Result<File> {
-    let directory = File::open(directory)?;
-    directory.try_lock()?;
-    Ok(directory)
+/// A plain file, and no link.
+fn open(path: &Path) -> Result<File, EngineError> {
+    let (folder, name) = (path.parent().unwrap_or(path), path.file_name().unwrap_or_default());
+    Ok(disk::file_within(folder, &name.to_string_lossy())?)
 }
 
 fn name(size: Bytes, number: u32) -> String {
@@ -277,16 +234,13 @@ fn go_on(stop: &AtomicBool) -> io::Result<()> {
     if stop.load(Relaxed) { Err(io::ErrorKind::ConnectionAborted.into()) } else { Ok(()) }
 }
 
-/// How the names of directories begin.
-const PREFIX: &str = "btu-file-";
+/// The directories of this kind.
+const KIND: Kind = Kind { prefix: "btu-file-", remove };
 
 const BUFFER: usize = 65536;
 
 /// Files of one trial that have to be made, at most.
 const MOST: Bytes = Bytes::new(4 << 30);
-
-/// Directories of one process in one place; more are a fault.
-const MOST_NAMES: u32 = 1000;
 
 /// What has to come from the disk of a file that is called cold.
 const PROOF_PERCENT: u64 = 95;
