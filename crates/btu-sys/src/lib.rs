@@ -40,6 +40,7 @@ pub mod nftables;
 mod option;
 pub mod packet;
 pub mod process;
+pub mod pvm;
 pub mod shared;
 pub mod socket;
 pub mod standard;

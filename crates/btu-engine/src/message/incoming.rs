@@ -95,7 +95,8 @@ impl Head {
         bytes
     }
 
-    fn decode(bytes: [u8; Self::BYTES]) -> Self {
+    /// A head that came.
+    pub(super) fn decode(bytes: [u8; Self::BYTES]) -> Self {
         let (mut length, mut tag, mut time) = ([0; 4], [0; 4], [0; 8]);
         length.copy_from_slice(&bytes[..4]);
         tag.copy_from_slice(&bytes[4..8]);
@@ -107,12 +108,17 @@ impl Head {
         }
     }
 
+    /// When it was sent.
+    pub(super) fn sent_at(self) -> Nanos {
+        self.sent_at
+    }
+
     fn length(self) -> usize {
         usize::try_from(self.length_bytes).unwrap_or(usize::MAX)
     }
 
     /// Fails where the message does not fill the space.
-    fn fits(self, from: usize, space: &[u8]) -> Result<(), LayerError> {
+    pub(super) fn fits(self, from: usize, space: &[u8]) -> Result<(), LayerError> {
         if self.length() == space.len() {
             return Ok(());
         }

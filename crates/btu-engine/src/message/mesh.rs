@@ -64,7 +64,7 @@ pub(super) struct Mesh<W> {
 
 /// A call that waits for another rank.
 #[derive(Debug)]
-struct Pause {
+pub(super) struct Pause {
     peer: usize,
     awaited: Awaited,
     looks: u32,
@@ -76,7 +76,7 @@ struct Pause {
 
 /// What a call waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Awaited {
+pub(super) enum Awaited {
     Message,
     Room,
 }
@@ -259,7 +259,7 @@ impl<W: Wires> Mesh<W> {
 }
 
 impl Pause {
-    fn new(peer: usize, awaited: Awaited) -> Self {
+    pub(super) fn new(peer: usize, awaited: Awaited) -> Self {
         Self { peer, awaited, looks: 0, since: None, yielded_at: None }
     }
 
