@@ -3,6 +3,7 @@
 mod frames;
 mod incoming;
 mod mesh;
+mod pause;
 mod shm;
 mod socket;
 mod tcp;
