@@ -3,6 +3,10 @@
 mod frames;
 mod incoming;
 mod mesh;
+mod mpi;
+mod mpich;
+mod openmpi;
+mod pause;
 mod process;
 mod shm;
 mod socket;
@@ -27,7 +31,7 @@ pub use process::Start;
 
 /// Every message layer of this build, in the order in which `btu list` shows them.
 pub static MESSAGE_LAYERS: &[&dyn MessageLayer] =
-    &[&tcp::Tcp, &frames::Frames, &unix::Unix, &shm::Shm];
+    &[&tcp::Tcp, &frames::Frames, &unix::Unix, &shm::Shm, &openmpi::OpenMpi, &mpich::Mpich];
 
 /// A way to carry messages between the ranks of an application.
 ///
