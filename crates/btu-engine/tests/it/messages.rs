@@ -8,6 +8,7 @@
 mod frames;
 mod kernels;
 mod launches;
+mod processes;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
