@@ -225,19 +225,15 @@ impl Inbox {
             space.copy_from_slice(first);
             Ok(())
         };
-        match wanted.filter(|wanted| wanted.tag == head.tag()) {
-            Some(wanted) => {
-                head.fits(found.from, wanted.space)?;
-                rest(wanted.space)?;
-                Ok(Some(head.sent_at()))
-            }
-            None => {
-                let mut payload = self.kept.room(head.length())?;
-                rest(&mut payload)?;
-                self.kept.put(found.from, head, payload);
-                Ok(None)
-            }
+        if let Some(wanted) = wanted.filter(|wanted| wanted.tag == head.tag()) {
+            head.fits(found.from, wanted.space)?;
+            rest(wanted.space)?;
+            return Ok(Some(head.sent_at()));
         }
+        let mut payload = self.kept.room(head.length())?;
+        rest(&mut payload)?;
+        self.kept.put(found.from, head, payload);
+        Ok(None)
     }
 
     fn go_on(&self) -> Result<(), LayerError> {
