@@ -97,11 +97,19 @@ pub(crate) struct Library {
 }
 
 impl Library {
-    /// Only for the files of tables in this crate: whatever a library does when it is loaded, it does here.
+    /// Opens a file that its caller knows: it does nothing when it is loaded but prepare itself.
     pub(crate) fn open(file: &'static CStr) -> Result<Self> {
-        // SAFETY: the name ends with a zero. The files of the tables do nothing when they are loaded but choose among their
-        // own functions and make locks of their own.
-        let handle = unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+        Self::open_for(file, libc::RTLD_LOCAL)
+    }
+
+    /// The same, whose names are there for everything that is opened later: for a library that opens parts of itself.
+    pub(crate) fn open_for_all(file: &'static CStr) -> Result<Self> {
+        Self::open_for(file, libc::RTLD_GLOBAL)
+    }
+
+    fn open_for(file: &'static CStr, whom: libc::c_int) -> Result<Self> {
+        // SAFETY: the name ends with a zero. No caller names a file that does anything when it is loaded.
+        let handle = unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOW | whom) };
         let handle = NonNull::new(handle).ok_or_else(|| refused("open", file))?;
         Ok(Self { file, handle })
     }
@@ -118,6 +126,7 @@ impl Library {
         Ok(unsafe { std::mem::transmute::<*mut c_void, extern "C" fn(f64, f64) -> f64>(symbol) })
     }
 
+    /// What the library calls so. What it is, its caller knows from the library's header.
     pub(crate) fn symbol(&self, name: &'static CStr) -> Result<NonNull<c_void>> {
         // SAFETY: the handle is open, and the name ends with a zero.
         let symbol = unsafe { libc::dlsym(self.handle.as_ptr(), name.as_ptr()) };

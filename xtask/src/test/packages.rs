@@ -17,6 +17,8 @@ static PROGRAMS: &[(&str, &str)] = &[
     ("faketime", "faketime"),
     ("iperf3", "iperf3"),
     ("lftp", "lftp"),
+    ("mpirun.mpich", "mpich"),
+    ("mpirun.openmpi", "openmpi-bin"),
     ("nginx", "nginx-light"),
     ("ping", "iputils-ping"),
     ("prdb_check", "openafs-dbserver"),

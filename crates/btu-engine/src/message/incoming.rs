@@ -95,7 +95,8 @@ impl Head {
         bytes
     }
 
-    fn decode(bytes: [u8; Self::BYTES]) -> Self {
+    /// A head that came.
+    pub(super) fn decode(bytes: [u8; Self::BYTES]) -> Self {
         let (mut length, mut tag, mut time) = ([0; 4], [0; 4], [0; 8]);
         length.copy_from_slice(&bytes[..4]);
         tag.copy_from_slice(&bytes[4..8]);
@@ -107,12 +108,23 @@ impl Head {
         }
     }
 
-    fn length(self) -> usize {
+    /// What the message is for.
+    pub(super) fn tag(self) -> u32 {
+        self.tag
+    }
+
+    /// When it was sent.
+    pub(super) fn sent_at(self) -> Nanos {
+        self.sent_at
+    }
+
+    /// Bytes of the payload.
+    pub(super) fn length(self) -> usize {
         usize::try_from(self.length_bytes).unwrap_or(usize::MAX)
     }
 
     /// Fails where the message does not fill the space.
-    fn fits(self, from: usize, space: &[u8]) -> Result<(), LayerError> {
+    pub(super) fn fits(self, from: usize, space: &[u8]) -> Result<(), LayerError> {
         if self.length() == space.len() {
             return Ok(());
         }
@@ -129,7 +141,7 @@ impl Keep {
 
     /// Memory for a message, that of an earlier one where there is some. Its head counts, too: else there would be room
     /// for any number of empty messages.
-    fn take(&mut self, length: usize) -> Result<Vec<u8>, LayerError> {
+    pub(super) fn take(&mut self, length: usize) -> Result<Vec<u8>, LayerError> {
         let kept_bytes = self.kept_bytes + wide(Head::BYTES) + wide(length);
         if kept_bytes > self.limit_bytes {
             let (rank, limit_bytes) = (self.rank, self.limit_bytes);
@@ -141,7 +153,7 @@ impl Keep {
         Ok(memory)
     }
 
-    fn give_back(&mut self, memory: Vec<u8>) {
+    pub(super) fn give_back(&mut self, memory: Vec<u8>) {
         self.kept_bytes = self.kept_bytes.saturating_sub(wide(Head::BYTES) + wide(memory.len()));
         if memory.capacity() <= SPARE_BYTES && self.spare.len() < SPARES {
             self.spare.push(memory);

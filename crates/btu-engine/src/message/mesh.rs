@@ -19,6 +19,8 @@ use super::incoming::Keep;
 use super::incoming::TakenIn;
 use super::incoming::Wanted;
 use super::incoming::is_nothing_yet;
+use super::pause::Awaited;
+use super::pause::Pause;
 use crate::time::now;
 
 /// The channels of one rank, by the number of the rank at their other end.
@@ -60,25 +62,6 @@ pub(super) struct Mesh<W> {
     wait: Wait,
     patience: Nanos,
     stop: Arc<AtomicBool>,
-}
-
-/// A call that waits for another rank.
-#[derive(Debug)]
-struct Pause {
-    peer: usize,
-    awaited: Awaited,
-    looks: u32,
-    /// Since when nothing has moved.
-    since: Option<Nanos>,
-    /// When a rank that spins last let others have its CPU, or began to spin.
-    yielded_at: Option<Nanos>,
-}
-
-/// What a call waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Awaited {
-    Message,
-    Room,
 }
 
 impl<W: Wires + 'static> Mesh<W> {
@@ -220,18 +203,12 @@ impl<W: Wires> Mesh<W> {
     /// Lets time pass, and takes in what comes from others meanwhile: they may have to send on before the awaited rank
     /// does anything.
     fn pause(&mut self, pause: &mut Pause) -> Result<(), LayerError> {
-        pause.looks = pause.looks.wrapping_add(1);
-        if self.wait == Wait::Spin && !pause.looks.is_multiple_of(LOOKS_AROUND) {
-            std::hint::spin_loop();
+        if !pause.is_over(self.wait) {
             return Ok(());
         }
         self.look_around(pause)?;
         self.go_on()?;
-        let now = now();
-        if self.wait == Wait::Spin {
-            pause.share_cpu(now);
-        }
-        pause.check(now, self.patience)
+        pause.go_on(self.wait, self.patience)
     }
 
     fn look_around(&mut self, pause: &Pause) -> Result<(), LayerError> {
@@ -239,13 +216,13 @@ impl<W: Wires> Mesh<W> {
             Wait::Block => TURN,
             Wait::Spin => Nanos::ZERO,
         };
-        let room_of = (pause.awaited == Awaited::Room).then_some(pause.peer);
+        let room_of = (pause.awaited() == Awaited::Room).then_some(pause.peer());
         let slept = self.wires.sleep(room_of, longest);
-        slept.map_err(|cause| LayerError::Gone { peer: pause.peer, cause: cause.to_string() })?;
+        slept.map_err(|cause| LayerError::Gone { peer: pause.peer(), cause: cause.to_string() })?;
         let mut nth = 0;
         while let Some(peer) = self.wires.found(nth) {
             // What comes from the awaited rank goes to whoever waits for it.
-            if peer != pause.peer || room_of.is_some() {
+            if peer != pause.peer() || room_of.is_some() {
                 self.take_in(peer, None)?;
             }
             nth += 1;
@@ -258,38 +235,5 @@ impl<W: Wires> Mesh<W> {
     }
 }
 
-impl Pause {
-    fn new(peer: usize, awaited: Awaited) -> Self {
-        Self { peer, awaited, looks: 0, since: None, yielded_at: None }
-    }
-
-    /// Patience begins anew with whatever moves.
-    fn note(&mut self, has_moved: bool) {
-        if has_moved {
-            self.since = None;
-        }
-    }
-
-    /// With more ranks than CPUs the awaited one may need the CPU of the one that spins.
-    fn share_cpu(&mut self, now: Nanos) {
-        if now.since(*self.yielded_at.get_or_insert(now)) >= ALONE {
-            std::thread::yield_now();
-            self.yielded_at = Some(now);
-        }
-    }
-
-    fn check(&mut self, now: Nanos, patience: Nanos) -> Result<(), LayerError> {
-        let since = *self.since.get_or_insert(now);
-        if now.since(since) < patience {
-            return Ok(());
-        }
-        Err(LayerError::Silent { peer: self.peer, patience })
-    }
-}
-
 /// How long a rank sleeps before it looks whether it should end.
 const TURN: Nanos = Nanos::from_millis(50);
-/// A rank that spins looks at one channel, and each time after so many looks at all and at the clock.
-const LOOKS_AROUND: u32 = 8;
-/// How long it spins before it lets others have its CPU for once. Where nobody wants it, that takes some hundred nanoseconds.
-const ALONE: Nanos = Nanos::from_micros(20);
