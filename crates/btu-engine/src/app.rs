@@ -1,10 +1,17 @@
-//! Launches of parallel applications: each rank a thread of this process, in the place of its seat.
+//! Launches of parallel applications: each rank a thread of this process, or a process of its own where its layer wants that.
 
 mod cpus;
 mod crew;
+mod desk;
 mod doubts;
 mod left;
+mod life;
+mod processes;
+mod rank;
+mod reason;
+mod trial;
 
+use std::ffi::OsString;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -19,14 +26,20 @@ use crate::error::EngineError;
 use crate::files::Files;
 use crate::message;
 use crate::message::MessageLayer;
+use crate::message::RanksAre;
 use crate::message::Seat;
 use crate::message::Terms;
+use crate::message::ThreadLayer;
 use crate::probe::observe;
 use cpus::Berths;
 use crew::Crew;
 use left::LEFT;
+use life::Ended;
+use processes::Company;
 
 pub use doubts::LEFT_BEHIND;
+pub use rank::live;
+pub use trial::attempt;
 
 /// What came of a launch.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,6 +60,9 @@ pub struct Launched {
 /// CPUs than ranks, each rank has one of its own: ranks that an earlier launch left behind are waited for first, as long
 /// as `cap` at most.
 ///
+/// Ranks that are processes execute `program`, whose last word is the file of their order, and [`live`]. A kernel that
+/// `program` does not find by its name is none of theirs.
+///
 /// # Errors
 /// There is no such layer, it cannot join these seats, a thread cannot be started, or a rank that was left behind still
 /// computes.
@@ -56,13 +72,36 @@ pub fn launch(
     seats: &[Seat],
     cap: Nanos,
     stop: &Arc<AtomicBool>,
+    program: &[OsString],
 ) -> Result<Launched, EngineError> {
     let layer = layer_of(job)?;
-    check(kernel, layer, seats)?;
+    check(kernel, layer, seats, program)?;
     // Channels between all ranks are descriptors by the square of them: 33 ranks have more than the usual 1024.
     btu_sys::limit::raise_descriptors()?;
     LEFT.wait(cap, stop)?;
     let berths = Berths::of(seats)?;
+    let watched = seats[0].inside(|| Ok(observe(&Files::host()))).ok();
+    let ended = match layer.ranks() {
+        RanksAre::Processes(layer) => {
+            Company::start(layer, job, &berths, program, cap)?.collect(cap, stop)
+        }
+        RanksAre::Threads(layer) => threads_of(layer, (kernel, job), seats, &berths, cap, stop)?,
+    };
+    let host =
+        watched.and_then(|before| seats[0].inside(move || Ok(before.finish(&Files::host()))).ok());
+    let flags = doubts::of(&ended, &berths);
+    let ranks = ended.into_iter().map(|one| one.sample).collect();
+    Ok(Launched { ranks, host, cpus: berths.count, flags })
+}
+
+fn threads_of(
+    layer: &dyn ThreadLayer,
+    (kernel, job): (&'static dyn Kernel, &Job),
+    seats: &[Seat],
+    berths: &Berths,
+    cap: Nanos,
+    stop: &AtomicBool,
+) -> Result<Vec<Ended>, EngineError> {
     let over = Arc::<AtomicBool>::default();
     let terms = Terms {
         wait: job.wait,
@@ -71,15 +110,8 @@ pub fn launch(
         stop: Arc::clone(&over),
         kept_limit: Terms::KEPT,
     };
-    let watched = seats[0].inside(|| Ok(observe(&Files::host()))).ok();
     let ends = layer.join(seats, &terms)?;
-    let crew = Crew::start((kernel, job.class), seats, &berths, ends, over)?;
-    let ended = crew.collect(cap, stop);
-    let host =
-        watched.and_then(|before| seats[0].inside(move || Ok(before.finish(&Files::host()))).ok());
-    let flags = doubts::of(&ended, &berths);
-    let ranks = ended.into_iter().map(|one| one.sample).collect();
-    Ok(Launched { ranks, host, cpus: berths.count, flags })
+    Ok(Crew::start((kernel, job.class), seats, berths, ends, over)?.collect(cap, stop))
 }
 
 fn layer_of(job: &Job) -> Result<&'static dyn MessageLayer, EngineError> {
@@ -92,7 +124,12 @@ fn layer_of(job: &Job) -> Result<&'static dyn MessageLayer, EngineError> {
     Err(EngineError::Refused(format!("a rank over {name} cannot wait by \"{wait}\"")))
 }
 
-fn check(kernel: &dyn Kernel, layer: &dyn MessageLayer, seats: &[Seat]) -> Result<(), EngineError> {
+fn check(
+    kernel: &dyn Kernel,
+    layer: &dyn MessageLayer,
+    seats: &[Seat],
+    program: &[OsString],
+) -> Result<(), EngineError> {
     let (name, legal) = (kernel.name(), kernel.legal());
     if seats.is_empty() || !kernel.takes(seats.len()) {
         let count = seats.len();
@@ -105,6 +142,22 @@ fn check(kernel: &dyn Kernel, layer: &dyn MessageLayer, seats: &[Seat]) -> Resul
             layer.name(),
             other.place.role
         ))),
-        _ => Ok(()),
+        _ => check_of_processes(layer, seats, program),
     }
+}
+
+/// A launcher starts its ranks where it is itself, and they are a program.
+fn check_of_processes(
+    layer: &dyn MessageLayer,
+    seats: &[Seat],
+    program: &[OsString],
+) -> Result<(), EngineError> {
+    let RanksAre::Processes(_) = layer.ranks() else { return Ok(()) };
+    let lack = match seats.iter().any(|seat| seat.place.net.is_some()) {
+        true => "they are in the network of this process alone",
+        false if program.is_empty() => "there is no program for them",
+        false => return Ok(()),
+    };
+    let name = layer.name();
+    Err(EngineError::Refused(format!("ranks over {name} are processes, and {lack}")))
 }

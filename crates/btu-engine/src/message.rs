@@ -4,6 +4,7 @@ mod frames;
 mod incoming;
 mod mesh;
 mod pause;
+mod process;
 mod shm;
 mod socket;
 mod tcp;
@@ -22,15 +23,17 @@ use btu_core::units::Nanos;
 use crate::error::EngineError;
 use crate::place::Place;
 
+pub use process::ProcessLayer;
+pub use process::Start;
+
 /// Every message layer of this build, in the order in which `btu list` shows them.
 pub static MESSAGE_LAYERS: &[&dyn MessageLayer] =
     &[&tcp::Tcp, &frames::Frames, &unix::Unix, &shm::Shm];
 
-/// A way to carry messages between ranks that are threads of this process.
+/// A way to carry messages between the ranks of an application.
 ///
-/// To add one: a file in this folder, a line in [`MESSAGE_LAYERS`], a section of its page. Where there is a channel to each
-/// other rank, its file says how bytes get into it and out of it (`mesh::Wires`), and frames, what is kept, and waiting
-/// are there already. The conformance suite then holds its ends to the contract of [`Endpoint`].
+/// To add one: a file in this folder, a line in [`MESSAGE_LAYERS`], a section of its page, and one of the two traits that
+/// [`RanksAre`] names.
 pub trait MessageLayer: Debug + Sync {
     /// The name in plans and results.
     fn name(&self) -> &'static str;
@@ -44,6 +47,25 @@ pub trait MessageLayer: Debug + Sync {
     /// How a rank can wait for a message.
     fn waits(&self) -> &'static [Wait];
 
+    /// How its ranks come to be.
+    fn ranks(&self) -> RanksAre<'_>;
+}
+
+/// How the ranks of a layer come to be.
+#[derive(Clone, Copy, Debug)]
+pub enum RanksAre<'l> {
+    /// As processes, which a launcher of the layer's own starts.
+    Processes(&'l dyn ProcessLayer),
+    /// As threads of this process.
+    Threads(&'l dyn ThreadLayer),
+}
+
+/// A layer that joins threads of this process.
+///
+/// Where there is a channel to each other rank, its file says how bytes get into it and out of it (`mesh::Wires`), and
+/// frames, what is kept, and waiting are there already. The conformance suite then holds its ends to the contract of
+/// [`Endpoint`].
+pub trait ThreadLayer: Debug + Sync {
     /// Joins ranks, one for each seat: the ends in their order.
     fn join(
         &self,

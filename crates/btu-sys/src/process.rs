@@ -5,6 +5,7 @@
 //! PID namespace whose init is a fork of the program. The kernel kills init with the program and
 //! everything in the namespace with init.
 
+mod alike;
 mod capability;
 mod compartment;
 mod confine;
@@ -24,6 +25,9 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
 
+pub use alike::Alike;
+pub use alike::kill_group;
+pub use alike::note_termination;
 pub use compartment::Compartment;
 pub use confine::die_with_parent;
 pub use confine::dies_with_its_starter;

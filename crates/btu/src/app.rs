@@ -7,6 +7,7 @@ mod options;
 mod path;
 mod planning;
 mod progress;
+mod rank;
 mod room;
 mod start;
 
@@ -22,6 +23,7 @@ use crate::measurement::closing;
 use crate::output;
 use math::MathArgs;
 use options::RunArgs;
+use rank::RankArgs;
 
 /// Options of `btu app`.
 #[derive(Debug, clap::Args)]
@@ -38,6 +40,9 @@ enum AppCommand {
     Math(MathArgs),
     /// Launch kernels over each message layer: times, where they go, what is passed, verified
     Run(Box<RunArgs>),
+    /// Be one rank of a launch; started by the launcher of its message layer
+    #[command(hide = true)]
+    Rank(RankArgs),
 }
 
 const AFTER: &str = "\
@@ -52,6 +57,7 @@ pub(crate) fn app(args: &AppArgs) -> Result<Exit, Failure> {
     match &args.command {
         AppCommand::Math(args) => math::math(args),
         AppCommand::Run(args) => run(args),
+        AppCommand::Rank(args) => rank::rank(args),
     }
 }
 

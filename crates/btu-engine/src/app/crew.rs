@@ -1,7 +1,5 @@
 //! The threads of a launch, and who watches their time.
 
-use std::panic::AssertUnwindSafe;
-use std::panic::catch_unwind;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -11,28 +9,25 @@ use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use btu_core::app::class::ProblemClass;
 use btu_core::app::endpoint::Endpoint;
-use btu_core::app::endpoint::LayerError;
-use btu_core::app::kernel::Kernel;
-use btu_core::app::kernel::Outcome;
-use btu_core::app::ranks::Ranks;
 use btu_core::app::sample::RankSample;
 use btu_core::units::Nanos;
 use btu_sys::cpu;
 use btu_sys::cpu::CpuSet;
-use btu_sys::cpu::ThreadUse;
 
 use super::cpus::Berths;
 use super::left::LEFT;
+use super::life;
+use super::life::Ended;
+use super::life::How;
+use super::life::Work;
+use super::reason::GRACE;
+use super::reason::Reason;
 use crate::error::EngineError;
 use crate::message::Seat;
 use crate::place::Place;
 use crate::threads;
 use crate::time::now;
-
-/// What the ranks run.
-type Work = (&'static dyn Kernel, ProblemClass);
 
 /// The ranks of a launch, each a thread. None of them can be forced to end: a message call sees that it should.
 #[derive(Debug)]
@@ -42,24 +37,6 @@ pub(super) struct Crew {
     threads: Vec<JoinHandle<()>>,
     reports: Receiver<Ended>,
     ended: Vec<Option<Ended>>,
-}
-
-/// What became of a rank.
-#[derive(Debug)]
-pub(super) struct Ended {
-    pub(super) sample: RankSample,
-    pub(super) how: How,
-}
-
-/// How a rank came to its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum How {
-    /// It computes on: its thread is left to itself, and the next launch waits for it.
-    LeftBehind,
-    /// By itself, with an outcome or a reason.
-    Returned,
-    /// It was told to.
-    Stopped,
 }
 
 impl Crew {
@@ -95,10 +72,7 @@ impl Crew {
         let why = self.until(self.begun.saturating_add(cap), stop).map(|reason| {
             self.over.store(true, Relaxed);
             let _ = self.until(now().saturating_add(GRACE), &AtomicBool::new(false));
-            match reason {
-                Reason::Cap => format!("its time was up: {} s", cap.seconds()),
-                Reason::Stop => "it was interrupted".to_owned(),
-            }
+            reason.sentence(cap)
         });
         self.accounts(&why.unwrap_or_default())
     }
@@ -111,11 +85,8 @@ impl Crew {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return None,
             }
-            if stop.load(Relaxed) {
-                return Some(Reason::Stop);
-            }
-            if now() >= deadline {
-                return Some(Reason::Cap);
+            if let Some(reason) = Reason::of(deadline, stop) {
+                return Some(reason);
             }
         }
         None
@@ -147,60 +118,18 @@ impl Crew {
     }
 }
 
-/// Why ranks are told to end.
-#[derive(Clone, Copy, Debug)]
-enum Reason {
-    Cap,
-    Stop,
-}
-
 /// The life of a rank. Its end of the layer goes with it, so that the others learn of its death.
 fn live(work: Work, place: &Place, cpus: &CpuSet, mut end: Box<dyn Endpoint + Send>) -> Ended {
     let rank = u32::try_from(end.rank()).unwrap_or(u32::MAX);
     let there = place.enter().and_then(|()| Ok(cpu::pin(cpus)?));
     let ended = match there {
-        Ok(()) => run(work, &mut *end),
+        Ok(()) => life::run(work, &mut *end),
         Err(cause) => {
             let failure = Some(cause.sentence());
             Ended { sample: RankSample { failure, ..RankSample::default() }, how: How::Returned }
         }
     };
     Ended { sample: RankSample { rank, ..ended.sample }, ..ended }
-}
-
-fn run((kernel, class): Work, end: &mut dyn Endpoint) -> Ended {
-    let name = format!("rank-{}", end.rank());
-    let (born, before) = (now(), ThreadUse::now());
-    let mut ranks = Ranks::new(end);
-    let came_to = catch_unwind(AssertUnwindSafe(|| kernel.run(class, &mut ranks)));
-    let used = ThreadUse::now().since(&before);
-    let how = match came_to {
-        Ok(Err(LayerError::Stopped)) => How::Stopped,
-        _ => How::Returned,
-    };
-    let came_to = came_to
-        .map_err(|said| EngineError::panicked(&name, &*said).sentence())
-        .and_then(|came_to| came_to.map_err(|cause| cause.to_string()));
-    let sample = RankSample { lived_ns: now().since(born), ..sample(&ranks, used, came_to) };
-    Ended { sample, how }
-}
-
-fn sample(ranks: &Ranks<'_>, used: ThreadUse, came_to: Result<Outcome, String>) -> RankSample {
-    let timed = ranks.timed();
-    let (outcome, failure) = match came_to {
-        Ok(outcome) => (Some(outcome), None),
-        Err(reason) => (None, Some(reason)),
-    };
-    RankSample {
-        elapsed_ns: timed.map(|timed| timed.elapsed),
-        split: timed.map(|timed| timed.split).unwrap_or_default(),
-        cpu_ns: Some(Nanos::new(used.cpu_ns)),
-        run_delay_ns: used.run_delay_ns.map(Nanos::new),
-        tally: ranks.tally().clone(),
-        outcome,
-        failure,
-        ..RankSample::default()
-    }
 }
 
 fn left_behind(rank: u32, lived_ns: Nanos, thread: &JoinHandle<()>, why: &str) -> Ended {
@@ -213,5 +142,3 @@ fn left_behind(rank: u32, lived_ns: Nanos, thread: &JoinHandle<()>, why: &str) -
 
 /// How soon an interruption is noticed.
 const TURN: Duration = Duration::from_millis(50);
-/// What ranks are given to end after they were told to: they notice it within a tenth of a second if they pass messages.
-const GRACE: Nanos = Nanos::from_millis(1500);

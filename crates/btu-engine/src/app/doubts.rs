@@ -6,8 +6,8 @@ use btu_core::units::Nanos;
 use btu_core::words::several;
 
 use super::cpus::Berths;
-use super::crew::Ended;
-use super::crew::How;
+use super::life::Ended;
+use super::life::How;
 
 /// A rank did not end when it was told to: its thread keeps a CPU busy until its next message call or its end.
 pub const LEFT_BEHIND: &str = "rank-left-behind";

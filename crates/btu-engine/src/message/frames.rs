@@ -15,8 +15,10 @@ use self::station::Station;
 use self::wires::FrameWires;
 use self::wires::Peer;
 use super::MessageLayer;
+use super::RanksAre;
 use super::Seat;
 use super::Terms;
+use super::ThreadLayer;
 use super::mesh::Mesh;
 use crate::error::EngineError;
 
@@ -41,6 +43,12 @@ impl MessageLayer for Frames {
         &[Wait::Block, Wait::Spin]
     }
 
+    fn ranks(&self) -> RanksAre<'_> {
+        RanksAre::Threads(self)
+    }
+}
+
+impl ThreadLayer for Frames {
     fn join(
         &self,
         seats: &[Seat],

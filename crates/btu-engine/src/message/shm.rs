@@ -11,8 +11,10 @@ use btu_sys::shared;
 use btu_sys::shared::Duct;
 
 use super::MessageLayer;
+use super::RanksAre;
 use super::Seat;
 use super::Terms;
+use super::ThreadLayer;
 use super::incoming::Head;
 use super::mesh::Mesh;
 use super::mesh::Wires;
@@ -51,6 +53,12 @@ impl MessageLayer for Shm {
         &[Wait::Block, Wait::Spin]
     }
 
+    fn ranks(&self) -> RanksAre<'_> {
+        RanksAre::Threads(self)
+    }
+}
+
+impl ThreadLayer for Shm {
     fn join(
         &self,
         seats: &[Seat],

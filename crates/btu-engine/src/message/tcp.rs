@@ -12,8 +12,10 @@ use btu_sys::socket;
 use btu_sys::socket::Settings;
 
 use super::MessageLayer;
+use super::RanksAre;
 use super::Seat;
 use super::Terms;
+use super::ThreadLayer;
 use super::mesh::Mesh;
 use super::socket::SocketWires;
 use crate::error::EngineError;
@@ -39,6 +41,12 @@ impl MessageLayer for Tcp {
         &[Wait::Block, Wait::Spin]
     }
 
+    fn ranks(&self) -> RanksAre<'_> {
+        RanksAre::Threads(self)
+    }
+}
+
+impl ThreadLayer for Tcp {
     fn join(
         &self,
         seats: &[Seat],

@@ -6,8 +6,10 @@ use btu_core::app::endpoint::Endpoint;
 use btu_core::app::sample::Wait;
 
 use super::MessageLayer;
+use super::RanksAre;
 use super::Seat;
 use super::Terms;
+use super::ThreadLayer;
 use super::mesh::Mesh;
 use super::socket::SocketWires;
 use crate::error::EngineError;
@@ -33,6 +35,12 @@ impl MessageLayer for Unix {
         &[Wait::Block, Wait::Spin]
     }
 
+    fn ranks(&self) -> RanksAre<'_> {
+        RanksAre::Threads(self)
+    }
+}
+
+impl ThreadLayer for Unix {
     fn join(
         &self,
         seats: &[Seat],

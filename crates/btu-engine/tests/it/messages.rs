@@ -23,10 +23,12 @@ use btu_core::app::sample::Wait;
 use btu_core::role::Role;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
+use btu_engine::EngineError;
 use btu_engine::Place;
 use btu_engine::message;
 use btu_engine::message::MESSAGE_LAYERS;
 use btu_engine::message::MessageLayer;
+use btu_engine::message::RanksAre;
 use btu_engine::message::Seat;
 use btu_engine::message::Terms;
 use btu_sys::alloc::thread_allocations;
@@ -46,10 +48,19 @@ fn terms(wait: Wait) -> Terms {
     Terms { wait, patience, stop: Arc::default(), kept_limit: Terms::KEPT }
 }
 
-/// The layers that join ranks here.
+/// The ends of ranks that are threads.
+fn join(layer: &dyn MessageLayer, seats: &[Seat], terms: &Terms) -> Result<Vec<End>, EngineError> {
+    match layer.ranks() {
+        RanksAre::Processes(_) => panic!("{}: its ranks are processes", layer.name()),
+        RanksAre::Threads(layer) => layer.join(seats, terms),
+    }
+}
+
+/// The layers that join threads here.
 fn layers() -> impl Iterator<Item = &'static dyn MessageLayer> {
-    MESSAGE_LAYERS.iter().copied().filter(|layer| {
-        let Err(lack) = layer.join(&seats(2), &terms(Wait::Block)) else { return true };
+    let all = MESSAGE_LAYERS.iter().copied();
+    all.filter(|layer| matches!(layer.ranks(), RanksAre::Threads(_))).filter(|layer| {
+        let Err(lack) = join(*layer, &seats(2), &terms(Wait::Block)) else { return true };
         let kind = if namespace::is_privileged() { "kernel lacks" } else { "not root" };
         crate::skip::record(&format!("{kind}: {}: {}", layer.name(), lack.sentence()));
         false
@@ -79,7 +90,7 @@ fn among_seats<T: Send>(
     terms: &Terms,
     life: impl Fn(&mut dyn Endpoint) -> T + Sync,
 ) -> Vec<T> {
-    let ends = layer.join(seats, terms).unwrap();
+    let ends = join(layer, seats, terms).unwrap();
     let life = &life;
     thread::scope(|scope| {
         let one = |mut end: End| scope.spawn(move || life(&mut *end));
@@ -275,7 +286,7 @@ fn waits_alone(
     terms: &Terms,
     wait: impl Fn(&mut dyn Endpoint) -> LayerError,
 ) -> LayerError {
-    let mut ends = layer.join(&seats(2), terms).unwrap();
+    let mut ends = join(layer, &seats(2), terms).unwrap();
     wait(&mut *ends[0])
 }
 

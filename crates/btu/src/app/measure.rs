@@ -12,6 +12,7 @@ use btu_engine::EngineError;
 use btu_engine::app::Launched;
 use btu_engine::app::launch;
 
+use super::rank;
 use super::room;
 use super::start::Started;
 use crate::exit::Failure;
@@ -57,7 +58,9 @@ fn launched(started: &Started, slot: &Slot, interrupt: &Interrupt) -> LaunchSamp
     let unknown = || EngineError::Refused(format!("there is no kernel \"{}\"", job.kernel));
     let kernel =
         room::for_launch(job).and_then(|()| kernel::by_name(&job.kernel).ok_or_else(unknown));
-    let came = kernel.and_then(|kernel| launch(kernel, job, &seats, plan.cap_ns, interrupt.flag()));
+    let came = kernel.and_then(|kernel| {
+        launch(kernel, job, &seats, plan.cap_ns, interrupt.flag(), &rank::program())
+    });
     let Launched { ranks, host, cpus, flags } =
         came.unwrap_or_else(|cause| not_launched(job.ranks, &cause));
     LaunchSample {

@@ -1,17 +1,13 @@
 //! What happens before the first launch: hosts, layers that are there, disclosure, result directory.
 
-use std::sync::Arc;
 use std::time::SystemTime;
 
 use anyhow::anyhow;
 use btu_control::JournalDir;
 use btu_core::app::plan::Plan;
 use btu_core::app::sample::Line;
-use btu_core::app::sample::Wait;
-use btu_core::units::Nanos;
 use btu_engine::EngineError;
-use btu_engine::message;
-use btu_engine::message::Terms;
+use btu_engine::app::attempt;
 
 use super::options::RunArgs;
 use super::path::Hosts;
@@ -19,6 +15,7 @@ use super::planning;
 use super::planning::LeftOut;
 use super::planning::Planned;
 use super::progress::Progress;
+use super::rank;
 use crate::exit::Failure;
 use crate::measurement::Interrupt;
 use crate::measurement::facts;
@@ -78,9 +75,11 @@ pub(super) fn start(
 /// Joins two ranks over each layer, so that what cannot be is known before anything is launched. Where all were asked
 /// for, those are taken that are there.
 fn try_layers(planned: &mut Planned, hosts: &Hosts, interrupt: &Interrupt) -> Result<(), Failure> {
+    let (seats, wait, program) = (hosts.seats(2), planned.plan.wait, rank::program());
+    let try_layer = |name: &str| attempt(name, wait, &seats, interrupt.flag(), &program);
     let (mut there, mut last) = (Vec::new(), None);
     for name in std::mem::take(&mut planned.plan.layers) {
-        match try_layer(&name, planned.plan.wait, hosts, interrupt) {
+        match try_layer(&name) {
             Ok(()) => there.push(name),
             Err(cause) if planned.takes_what_is_there => {
                 let (what, reason) = (name.clone(), cause.sentence());
@@ -96,22 +95,6 @@ fn try_layers(planned: &mut Planned, hosts: &Hosts, interrupt: &Interrupt) -> Re
         _ => Ok(()),
     }
 }
-
-fn try_layer(
-    name: &str,
-    wait: Wait,
-    hosts: &Hosts,
-    interrupt: &Interrupt,
-) -> Result<(), EngineError> {
-    let unknown = || EngineError::Refused(format!("there is no message layer \"{name}\""));
-    let layer = message::by_name(name).ok_or_else(unknown)?;
-    let stop = Arc::clone(interrupt.flag());
-    let terms = Terms { wait, patience: TRIAL, stop, kept_limit: Terms::KEPT };
-    layer.join(&hosts.seats(2), &terms).map(drop)
-}
-
-/// Two ranks of one machine are joined at once.
-const TRIAL: Nanos = Nanos::from_secs(5);
 
 fn not_there(layer: &str, cause: &EngineError) -> Failure {
     Failure::environment(anyhow!("{layer}: {}", cause.sentence())).hint(

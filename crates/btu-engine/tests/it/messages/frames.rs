@@ -47,7 +47,7 @@ fn a_link_that_carries_no_frame_is_no_way_to_join_ranks() {
     isolated("messages::frames::a_link_that_carries_no_frame_is_no_way_to_join_ranks", || {
         let [near, far] = [veth::hosts(), veth::hosts()];
         let apart = [near[0].clone(), far[1].clone()];
-        let refused = frames().join(&seats_on(&apart, 2), &terms(Wait::Block)).unwrap_err();
+        let refused = join(frames(), &seats_on(&apart, 2), &terms(Wait::Block)).unwrap_err();
         let told = "no frame of rank 0 reaches rank 1; both must be on one link that filters none";
         assert_eq!(refused.to_string(), told);
     });

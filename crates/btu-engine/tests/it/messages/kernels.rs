@@ -30,7 +30,8 @@ fn seen(kernel: &'static dyn Kernel, ranks: u32, layer: &dyn MessageLayer) -> Se
     let (class, wait) = (ProblemClass::S, Wait::Block);
     let job = Job { kernel: name, class, ranks, layer, wait };
     let seats = seats(ranks as usize);
-    let launched = launch(kernel, &job, &seats, Nanos::from_secs(60), &Arc::default()).unwrap();
+    let launched =
+        launch(kernel, &job, &seats, Nanos::from_secs(60), &Arc::default(), &[]).unwrap();
     let (mut bits, mut tally) = (Vec::new(), Tally::default());
     for rank in &launched.ranks {
         let outcome = rank.outcome.as_ref().filter(|outcome| outcome.is_verified());

@@ -11,7 +11,6 @@ use btu_core::app::kernel::Outcome;
 use btu_core::app::sample::Job;
 use btu_core::app::sample::RankSample;
 use btu_core::sample::Flag;
-use btu_engine::EngineError;
 use btu_engine::app::LEFT_BEHIND;
 use btu_engine::app::Launched;
 use btu_engine::app::launch;
@@ -58,12 +57,13 @@ fn job(layer: &str, ranks: usize, wait: Wait) -> Job {
 
 fn launched(kernel: &'static Scripted, layer: &str, ranks: usize) -> Launched {
     let job = job(layer, ranks, Wait::Block);
-    launch(kernel, &job, &seats(ranks), Nanos::from_secs(60), &Arc::default()).unwrap()
+    launch(kernel, &job, &seats(ranks), Nanos::from_secs(60), &Arc::default(), &[]).unwrap()
 }
 
 fn refusal(layer: &str, seats: &[Seat]) -> String {
     let job = job(layer, seats.len(), Wait::Block);
-    let refused = launch(&RING, &job, seats, Nanos::from_secs(60), &Arc::default()).unwrap_err();
+    let refused =
+        launch(&RING, &job, seats, Nanos::from_secs(60), &Arc::default(), &[]).unwrap_err();
     assert!(matches!(refused, EngineError::Refused(_)), "{refused:?}");
     refused.to_string()
 }
@@ -171,7 +171,7 @@ fn ranks_that_hang_end_with_the_cap() {
         for wait in layer.waits() {
             let (start, job) = (Instant::now(), job(layer.name(), 2, *wait));
             let cap = Nanos::from_millis(100);
-            let ranks = launch(&HANGS, &job, &seats(2), cap, &Arc::default()).unwrap().ranks;
+            let ranks = launch(&HANGS, &job, &seats(2), cap, &Arc::default(), &[]).unwrap().ranks;
             assert!(start.elapsed() >= Duration::from(cap));
             let failures = ranks.iter().map(|rank| rank.failure.as_deref());
             assert!(failures.eq([Some("its time was up: 0.1 s"); 2]), "{ranks:?}");
@@ -183,7 +183,7 @@ fn ranks_that_hang_end_with_the_cap() {
 fn an_interruption_ends_a_launch() {
     let stop = Arc::new(AtomicBool::new(true));
     let job = job("shm", 2, Wait::Block);
-    let launched = launch(&HANGS, &job, &seats(2), Nanos::from_secs(60), &stop).unwrap();
+    let launched = launch(&HANGS, &job, &seats(2), Nanos::from_secs(60), &stop, &[]).unwrap();
     let failures = launched.ranks.iter().map(|rank| rank.failure.as_deref());
     assert!(failures.clone().all(|told| told == Some("it was interrupted")), "{launched:?}");
 }
@@ -202,7 +202,7 @@ static WAS_LEFT: AtomicBool = AtomicBool::new(false);
 fn a_rank_that_computes_on_is_left_behind_and_told() {
     let job = job("unix", 2, Wait::Block);
     let cap = Nanos::from_millis(50);
-    let launched = launch(&COMPUTES_ON, &job, &seats(2), cap, &Arc::default()).unwrap();
+    let launched = launch(&COMPUTES_ON, &job, &seats(2), cap, &Arc::default(), &[]).unwrap();
     WAS_LEFT.store(true, Relaxed);
     assert_eq!(launched.ranks[0].failure, None);
     let failure = launched.ranks[1].failure.as_deref().unwrap();
@@ -239,7 +239,8 @@ fn ranks_on_two_hosts_are_joined_through_their_networks() {
         hosts.iter().for_each(loopback_up);
         let seats: Vec<Seat> = hosts.iter().cycle().take(4).cloned().collect();
         let job = job("tcp", 4, Wait::Block);
-        let launched = launch(&RING, &job, &seats, Nanos::from_secs(60), &Arc::default()).unwrap();
+        let launched =
+            launch(&RING, &job, &seats, Nanos::from_secs(60), &Arc::default(), &[]).unwrap();
         let failures: Vec<_> = launched.ranks.iter().filter_map(|r| r.failure.as_ref()).collect();
         assert!(failures.is_empty(), "{failures:?}");
         assert!(launched.ranks.iter().all(|rank| rank.outcome.as_ref().unwrap().is_verified()));

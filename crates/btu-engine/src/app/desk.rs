@@ -1,0 +1,124 @@
+//! The directory of a launch whose ranks are processes: the order for them, and what each of them tells.
+
+use std::fs;
+use std::fs::DirBuilder;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
+use std::path::PathBuf;
+use std::process;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
+
+use btu_core::app::sample::Job;
+use btu_core::units::Nanos;
+use serde::Deserialize;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::life::Ended;
+use crate::error::EngineError;
+use crate::message::Start;
+
+/// The directory of the launching side, for its user alone; it goes with it.
+#[derive(Debug)]
+pub(super) struct Desk(PathBuf);
+
+/// What a rank is told.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Order {
+    pub(super) start: Start,
+    pub(super) job: Job,
+    /// How long a rank waits for one that is silent.
+    pub(super) patience: Nanos,
+    /// The CPUs of each rank, as the kernel lists them: `0-3,8`.
+    pub(super) cpus: Vec<String>,
+}
+
+impl Desk {
+    /// A new one, in the directory for temporary files.
+    pub(super) fn new() -> Result<Self, EngineError> {
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let (own, count) = (process::id(), MADE.fetch_add(1, Relaxed));
+        let path = std::env::temp_dir().join(format!("btu-ranks-{own}-{count}"));
+        let made = DirBuilder::new().mode(0o700).create(&path);
+        made.map_err(EngineError::file("make directory", &path))?;
+        Ok(Self(path))
+    }
+
+    /// The file of the order.
+    pub(super) fn order(&self) -> PathBuf {
+        self.0.join(ORDER)
+    }
+
+    /// Writes the order.
+    pub(super) fn give(&self, order: &Order) -> Result<(), EngineError> {
+        write(&self.order(), order)
+    }
+
+    /// Where the launcher and the ranks say what is no report.
+    pub(super) fn open_talk(&self) -> Result<File, EngineError> {
+        let path = self.0.join(TALK);
+        File::create(&path).map_err(EngineError::file("create", path))
+    }
+
+    /// What they said.
+    pub(super) fn talk(&self) -> String {
+        let said = fs::read(self.0.join(TALK)).unwrap_or_default();
+        String::from_utf8_lossy(&said).into_owned()
+    }
+
+    /// What a rank has told so far.
+    pub(super) fn told(&self, rank: u32) -> Option<Ended> {
+        read(&report(&self.0, rank)).ok()
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        // Whoever could make it can remove it; where not, it is one of many in that directory.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+impl Order {
+    /// That of this file.
+    pub(super) fn read(file: &Path) -> Result<Self, EngineError> {
+        read(file)
+    }
+}
+
+/// Tells beside the file of the order what became of a rank, wholly or not at all.
+pub(super) fn tell(order: &Path, ended: &Ended) -> Result<(), EngineError> {
+    let whole = report(folder(order), ended.sample.rank);
+    let begun = whole.with_extension("begun");
+    write(&begun, ended)?;
+    fs::rename(&begun, &whole).map_err(EngineError::file("rename", begun))
+}
+
+/// True where so many ranks have told.
+pub(super) fn have_told(order: &Path, ranks: usize) -> bool {
+    (0..).take(ranks).all(|rank| report(folder(order), rank).exists())
+}
+
+fn folder(order: &Path) -> &Path {
+    order.parent().unwrap_or(Path::new("."))
+}
+
+fn report(folder: &Path, rank: u32) -> PathBuf {
+    folder.join(format!("rank-{rank}.json"))
+}
+
+fn write(path: &Path, value: &impl Serialize) -> Result<(), EngineError> {
+    let text = serde_json::to_vec(value).map_err(io::Error::from);
+    text.and_then(|text| fs::write(path, text)).map_err(EngineError::file("write", path))
+}
+
+fn read<T: DeserializeOwned>(path: &Path) -> Result<T, EngineError> {
+    let text = fs::read(path).map_err(EngineError::file("read", path))?;
+    serde_json::from_slice(&text).map_err(io::Error::from).map_err(EngineError::file("read", path))
+}
+
+const ORDER: &str = "order.json";
+const TALK: &str = "talk";
