@@ -5,6 +5,7 @@ mod incoming;
 mod mesh;
 mod pause;
 mod process;
+mod pvm;
 mod shm;
 mod socket;
 mod tcp;
@@ -27,8 +28,15 @@ pub use process::ProcessLayer;
 pub use process::Start;
 
 /// Every message layer of this build, in the order in which `btu list` shows them.
-pub static MESSAGE_LAYERS: &[&dyn MessageLayer] =
-    &[&tcp::Tcp, &frames::Frames, &unix::Unix, &shm::Shm];
+pub static MESSAGE_LAYERS: &[&dyn MessageLayer] = &[
+    &tcp::Tcp,
+    &frames::Frames,
+    &unix::Unix,
+    &shm::Shm,
+    &pvm::DIRECT,
+    &pvm::DAEMON,
+    &pvm::IN_PLACE,
+];
 
 /// A way to carry messages between the ranks of an application.
 ///
