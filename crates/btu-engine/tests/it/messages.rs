@@ -8,6 +8,7 @@
 mod frames;
 mod kernels;
 mod launches;
+mod pvm;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
