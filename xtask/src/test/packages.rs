@@ -13,6 +13,7 @@ static PROGRAMS: &[(&str, &str)] = &[
     ("iperf3", "iperf3"),
     ("lftp", "lftp"),
     ("ping", "iputils-ping"),
+    ("pvmd", "pvm"),
     ("python3", "python3"),
     ("strace", "strace"),
     ("tcpdump", "tcpdump"),

@@ -86,7 +86,9 @@ impl ProcessLayer for Pvm {
     fn is_there(&self) -> Result<(), EngineError> {
         let library = pvm::is_there().map_err(EngineError::from);
         let both = library.and_then(|()| daemon::program().map(drop));
-        both.map_err(|lack| EngineError::Refused(format!("{}; {REMEDY}", lack.sentence())))
+        both.map_err(|lack| {
+            EngineError::Refused(format!("not available: {}: {REMEDY}", lack.sentence()))
+        })
     }
 
     /// The first rank: it starts the daemon, and the others through it.
@@ -121,4 +123,4 @@ fn directory(start: &Start) -> &Path {
 
 /// The directory in which a daemon tells its tasks where it listens, instead of `/tmp`.
 const PRIVATE: &str = "PVM_TMP";
-const REMEDY: &str = "install pvm and libpvm3 (Debian, Ubuntu)";
+const REMEDY: &str = "apt-get install pvm libpvm3";

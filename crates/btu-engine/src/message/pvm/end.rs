@@ -13,6 +13,7 @@ use btu_core::app::endpoint::Endpoint;
 use btu_core::app::endpoint::LayerError;
 use btu_core::app::sample::Wait;
 use btu_core::units::Nanos;
+use btu_core::words::sentence;
 use btu_sys::pvm::Encoding;
 
 use super::machine::Machine;
@@ -70,14 +71,14 @@ impl Endpoint for PvmEnd {
         let tag = tag_of(to, tag)?;
         let Machine { task, ranks, .. } = &mut self.machine;
         let sent = task.send(ranks[to], tag, self.encoding, &[&head, payload]);
-        sent.map_err(|cause| failed(to, &cause))
+        sent.map_err(|cause| self.told(to, &cause))
     }
 
     fn receive(&mut self, from: usize, tag: u32, space: &mut [u8]) -> Result<Arrival, LayerError> {
         self.go_on()?;
         let pvm_tag = tag_of(from, tag)?;
         let mut pause = Pause::new(from, Awaited::Message);
-        while !self.look(from, pvm_tag, self.longest())? {
+        while !self.look(from, pvm_tag)? {
             self.pause(&mut pause)?;
         }
         let head = self.unpack(from, space)?;
@@ -99,25 +100,30 @@ impl PvmEnd {
     }
 
     /// Whether a message is there; a rank that blocks waits a little for it.
-    fn look(&mut self, from: usize, tag: u32, longest: Duration) -> Result<bool, LayerError> {
+    fn look(&mut self, from: usize, tag: u32) -> Result<bool, LayerError> {
+        let longest = match self.wait {
+            Wait::Spin if !self.gone[from] => Duration::ZERO,
+            _ => TURN,
+        };
         let Machine { task, ranks, .. } = &mut self.machine;
         let came = task.receive(Some(ranks[from]), tag, longest);
-        came.map_err(|cause| failed(from, &cause))
+        came.map_err(|cause| self.told(from, &cause))
     }
 
     /// Reads the message that came.
     fn unpack(&mut self, from: usize, space: &mut [u8]) -> Result<Head, LayerError> {
-        let task = &mut self.machine.task;
         let mut head = [0; Head::BYTES];
-        task.unpack(&mut head).map_err(|cause| failed(from, &cause))?;
+        let begun = self.machine.task.unpack(&mut head);
+        begun.map_err(|cause| self.told(from, &cause))?;
         let head = Head::decode(head);
         head.fits(from, space)?;
-        task.unpack(space).map_err(|cause| failed(from, &cause))?;
+        let rest = self.machine.task.unpack(space);
+        rest.map_err(|cause| self.told(from, &cause))?;
         Ok(head)
     }
 
     fn pause(&mut self, pause: &mut Pause) -> Result<(), LayerError> {
-        if !pause.is_over(self.wait) {
+        if !pause.is_over(self.wait) && !self.gone[pause.peer()] {
             return Ok(());
         }
         self.go_on()?;
@@ -125,7 +131,7 @@ impl PvmEnd {
         pause.go_on(self.wait, self.patience)
     }
 
-    /// What a rank sent before its end may come after the news of it: there is one more look then.
+    /// What a rank sent before its end may come after the news of it: there is one more look then, which waits a little.
     fn is_there(&mut self, peer: usize) -> Result<(), LayerError> {
         if self.gone[peer] {
             return Err(LayerError::Gone { peer, cause: "it ended".to_owned() });
@@ -137,13 +143,14 @@ impl PvmEnd {
     /// Whether a rank has ended. The daemon says so of a task that left; the first rank, which stays for the others, of itself.
     fn is_news_of(&mut self, peer: usize, longest: Duration) -> Result<bool, LayerError> {
         let came = self.machine.task.receive(None, gone(peer), longest);
-        came.map_err(|cause| failed(peer, &cause))
+        came.map_err(|cause| self.told(peer, &cause))
     }
 
-    fn longest(&self) -> Duration {
-        match self.wait {
-            Wait::Block => TURN,
-            Wait::Spin => Duration::ZERO,
+    /// Once all are told to end, the first who does, with the daemon, is no cause for the others.
+    fn told(&self, peer: usize, cause: &btu_sys::Error) -> LayerError {
+        match self.stop.load(Relaxed) {
+            true => LayerError::Stopped,
+            false => LayerError::Gone { peer, cause: sentence(cause) },
         }
     }
 
@@ -176,10 +183,6 @@ impl Drop for PvmEnd {
             let _ = self.see_the_others_off();
         }
     }
-}
-
-fn failed(peer: usize, cause: &btu_sys::Error) -> LayerError {
-    LayerError::Gone { peer, cause: btu_core::words::sentence(cause) }
 }
 
 /// Tags of PVM have 31 bits: those of kernels, then those of collectives, then its own.
