@@ -148,10 +148,8 @@ impl PvmEnd {
 
     /// Once all are told to end, the first who does, with the daemon, is no cause for the others.
     fn told(&self, peer: usize, cause: &btu_sys::Error) -> LayerError {
-        match self.stop.load(Relaxed) {
-            true => LayerError::Stopped,
-            false => LayerError::Gone { peer, cause: sentence(cause) },
-        }
+        let gone = || LayerError::Gone { peer, cause: sentence(cause) };
+        if self.stop.load(Relaxed) { LayerError::Stopped } else { gone() }
     }
 
     fn go_on(&self) -> Result<(), LayerError> {
