@@ -3,6 +3,9 @@
 mod frames;
 mod incoming;
 mod mesh;
+mod mpi;
+mod mpich;
+mod openmpi;
 mod pause;
 mod process;
 mod pvm;
@@ -33,6 +36,8 @@ pub static MESSAGE_LAYERS: &[&dyn MessageLayer] = &[
     &frames::Frames,
     &unix::Unix,
     &shm::Shm,
+    &openmpi::OpenMpi,
+    &mpich::Mpich,
     &pvm::DIRECT,
     &pvm::DAEMON,
     &pvm::IN_PLACE,

@@ -34,6 +34,7 @@ pub mod limit;
 mod link_layer;
 pub mod loaded;
 pub mod memory;
+pub mod mpi;
 pub mod namespace;
 pub mod netlink;
 pub mod nftables;

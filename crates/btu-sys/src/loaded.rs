@@ -99,8 +99,17 @@ pub(crate) struct Library {
 impl Library {
     /// Opens a file that its caller knows: it does nothing when it is loaded but prepare itself.
     pub(crate) fn open(file: &'static CStr) -> Result<Self> {
+        Self::open_for(file, libc::RTLD_LOCAL)
+    }
+
+    /// The same, whose names are there for everything that is opened later: for a library that opens parts of itself.
+    pub(crate) fn open_for_all(file: &'static CStr) -> Result<Self> {
+        Self::open_for(file, libc::RTLD_GLOBAL)
+    }
+
+    fn open_for(file: &'static CStr, whom: libc::c_int) -> Result<Self> {
         // SAFETY: the name ends with a zero. No caller names a file that does anything when it is loaded.
-        let handle = unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+        let handle = unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOW | whom) };
         let handle = NonNull::new(handle).ok_or_else(|| refused("open", file))?;
         Ok(Self { file, handle })
     }

@@ -114,7 +114,7 @@ static REGISTRIES: &[Registry] = &[
         folder: "crates/btu-engine/src/message",
         listed_in: "crates/btu-engine/src/message.rs",
         slice: "MESSAGE_LAYERS",
-        shared: &["incoming", "mesh", "pause", "process", "socket"],
+        shared: &["incoming", "mesh", "mpi", "pause", "process", "socket"],
         page: "docs/message-layers.md",
     },
     Registry {

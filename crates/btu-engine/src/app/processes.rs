@@ -53,7 +53,7 @@ impl Company {
         let words = program.iter().cloned().chain([desk.order().into_os_string()]).collect();
         let (ranks, is_crowded) = (berths.cpus.len(), berths.is_crowded);
         let start = Start { words, ranks, is_crowded };
-        let mut command = layer.launcher(&start);
+        let mut command = layer.launcher(&start)?;
         let (said, alike) = (desk.open_talk()?, Alike::of(&start.words));
         let errors = said.try_clone().map_err(EngineError::peer("copy a descriptor"))?;
         command.stdin(Stdio::null()).stdout(said).stderr(errors).process_group(0);

@@ -108,12 +108,18 @@ impl Head {
         }
     }
 
+    /// What the message is for.
+    pub(super) fn tag(self) -> u32 {
+        self.tag
+    }
+
     /// When it was sent.
     pub(super) fn sent_at(self) -> Nanos {
         self.sent_at
     }
 
-    fn length(self) -> usize {
+    /// Bytes of the payload.
+    pub(super) fn length(self) -> usize {
         usize::try_from(self.length_bytes).unwrap_or(usize::MAX)
     }
 
@@ -135,7 +141,7 @@ impl Keep {
 
     /// Memory for a message, that of an earlier one where there is some. Its head counts, too: else there would be room
     /// for any number of empty messages.
-    fn take(&mut self, length: usize) -> Result<Vec<u8>, LayerError> {
+    pub(super) fn take(&mut self, length: usize) -> Result<Vec<u8>, LayerError> {
         let kept_bytes = self.kept_bytes + wide(Head::BYTES) + wide(length);
         if kept_bytes > self.limit_bytes {
             let (rank, limit_bytes) = (self.rank, self.limit_bytes);
@@ -147,7 +153,7 @@ impl Keep {
         Ok(memory)
     }
 
-    fn give_back(&mut self, memory: Vec<u8>) {
+    pub(super) fn give_back(&mut self, memory: Vec<u8>) {
         self.kept_bytes = self.kept_bytes.saturating_sub(wide(Head::BYTES) + wide(memory.len()));
         if memory.capacity() <= SPARE_BYTES && self.spare.len() < SPARES {
             self.spare.push(memory);

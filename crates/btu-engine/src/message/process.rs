@@ -25,7 +25,10 @@ pub trait ProcessLayer: Debug + Sync {
 
     /// The launcher with its arguments: it executes the words of the start once for each rank, and ends after the last
     /// of them. Standard streams and group of processes are set by whoever runs it.
-    fn launcher(&self, start: &Start) -> Command;
+    ///
+    /// # Errors
+    /// There is none.
+    fn launcher(&self, start: &Start) -> Result<Command, EngineError>;
 
     /// In a rank: its end of the layer. Dropped after the kernel came to its end, never after a failure: what an end does
     /// then may wait for ranks that are gone.

@@ -92,7 +92,8 @@ impl ProcessLayer for Pvm {
     }
 
     /// The first rank: it starts the daemon, and the others through it.
-    fn launcher(&self, start: &Start) -> Command {
+    fn launcher(&self, start: &Start) -> Result<Command, EngineError> {
+        self.is_there()?;
         let mut command = Command::new(start.words.first().map_or(OsStr::new(""), |word| word));
         command.args(start.words.iter().skip(1));
         for (name, _) in env::vars_os().filter(|(name, _)| is_of_pvm(name)) {
@@ -101,7 +102,7 @@ impl ProcessLayer for Pvm {
         command.env(PRIVATE, directory(start));
         // The daemon of a virtual machine of one host asks nobody in, root's no more than another user's.
         command.env("PVM_ALLOW_ROOT", "1");
-        command
+        Ok(command)
     }
 
     fn end(&self, start: &Start, terms: &Terms) -> Result<Box<dyn Endpoint>, EngineError> {

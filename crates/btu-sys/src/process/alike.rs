@@ -75,16 +75,19 @@ pub fn note_termination(flag: &Arc<AtomicBool>) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use std::process::Command;
+    use std::process::Stdio;
 
     use super::*;
     use crate::patience::wait_until;
 
     #[test]
     fn processes_are_found_by_their_words_and_ended() {
-        let script = format!("sleep 600 # {} alike", std::process::id());
-        let words = ["sh", "-c", &format!("{script}; true")].map(OsString::from);
-        let start = |words: &[OsString]| Command::new(&words[0]).args(&words[1..]).spawn().unwrap();
+        let script = format!("read line # {}", std::process::id());
+        let words = ["sh", "-c", &format!("{script} alike")].map(OsString::from);
         let other = ["sh", "-c", &script].map(OsString::from);
+        let start = |words: &[OsString]| {
+            Command::new(&words[0]).args(&words[1..]).stdin(Stdio::piped()).spawn().unwrap()
+        };
         let (mut one, mut another, mut stranger) = (start(&words), start(&words), start(&other));
         let alike = Alike::of(&words);
         wait_until("both are there", || alike.numbers().len() == 2);

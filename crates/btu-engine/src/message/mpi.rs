@@ -1,0 +1,273 @@
+//! What the layers of MPI share: a rank's end upon messages of the library.
+//!
+//! A message of up to [`TOGETHER`] bytes is one of MPI, with its head before it; a longer one is two, head and payload, so
+//! that the payload is not copied. All calls come back at once but the receipt of what was found, so that a rank that
+//! waits can be stopped.
+
+mod kept;
+
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+
+use btu_core::app::endpoint::Arrival;
+use btu_core::app::endpoint::Endpoint;
+use btu_core::app::endpoint::LayerError;
+use btu_core::app::sample::Wait;
+use btu_core::units::Nanos;
+use btu_core::words::sentence;
+use btu_sys::mpi::Family;
+use btu_sys::mpi::Found;
+use btu_sys::mpi::Mail;
+use btu_sys::mpi::World;
+
+use self::kept::Kept;
+use super::Terms;
+use super::incoming::Head;
+use super::incoming::Wanted;
+use super::pause::Awaited;
+use super::pause::Pause;
+use crate::error::EngineError;
+use crate::time::now;
+
+/// One rank.
+#[derive(Debug)]
+pub(super) struct MpiEnd<F: Family> {
+    world: World<F>,
+    inbox: Inbox,
+    /// Head and payload of a message that is sent in one piece.
+    together: Vec<u8>,
+}
+
+/// What a rank does beside sending.
+#[derive(Debug)]
+struct Inbox {
+    rank: usize,
+    kept: Kept,
+    wait: Wait,
+    patience: Nanos,
+    stop: Arc<AtomicBool>,
+}
+
+/// A call of the library did not work, or the rank should not go on.
+#[derive(Debug)]
+enum Broken {
+    Call(btu_sys::Error),
+    Layer(LayerError),
+}
+
+impl<F: Family> MpiEnd<F> {
+    /// Becomes a rank. `remedy` says how to get the library.
+    pub(super) fn boxed(terms: &Terms, remedy: &str) -> Result<Box<dyn Endpoint>, EngineError> {
+        let world = World::<F>::enter().map_err(|cause| {
+            EngineError::Refused(format!("not available: {}: {remedy}", sentence(&cause)))
+        })?;
+        let inbox = Inbox {
+            rank: world.rank(),
+            kept: Kept::new(world.rank(), world.ranks(), terms.kept_limit.count()),
+            wait: terms.wait,
+            patience: terms.patience,
+            stop: Arc::clone(&terms.stop),
+        };
+        Ok(Box::new(Self { world, inbox, together: Vec::with_capacity(TOGETHER) }))
+    }
+
+    fn send_whole(&mut self, to: usize, tag: u32, payload: &[u8]) -> Result<(), Broken> {
+        self.inbox.go_on()?;
+        let head = self.inbox.head(tag, payload)?.encode();
+        if Head::BYTES + payload.len() > TOGETHER {
+            self.put(to, tag, &head)?;
+            return self.put(to, tag, payload);
+        }
+        let mut together = std::mem::take(&mut self.together);
+        together.clear();
+        together.extend_from_slice(&head);
+        together.extend_from_slice(payload);
+        let put = self.put(to, tag, &together);
+        self.together = together;
+        put
+    }
+
+    /// Sends bytes as one message of MPI.
+    fn put(&mut self, to: usize, tag: u32, bytes: &[u8]) -> Result<(), Broken> {
+        let (inbox, mut pause) = (&mut self.inbox, Pause::new(to, Awaited::Room));
+        self.world.send(to, folded(tag), bytes, |mail| inbox.look_around(mail, &mut pause))
+    }
+
+    /// Gives when the message was sent.
+    fn receive_whole(&mut self, from: usize, mut wanted: Wanted<'_>) -> Result<Nanos, Broken> {
+        self.inbox.go_on()?;
+        if let Some(sent_at) = self.inbox.kept.take(from, &mut wanted)? {
+            return Ok(sent_at);
+        }
+        let (mail, mut pause) = (self.world.mail()?, Pause::new(from, Awaited::Message));
+        loop {
+            match mail.find(Some((from, folded(wanted.tag))))? {
+                Some(found) => {
+                    if let Some(sent_at) = self.inbox.take(mail, &found, Some(&mut wanted))? {
+                        return Ok(sent_at);
+                    }
+                }
+                None => self.inbox.look_around(mail, &mut pause)?,
+            }
+        }
+    }
+
+    /// The cause in the words of the layer.
+    fn told(&self, peer: usize, broken: Broken) -> LayerError {
+        match broken {
+            Broken::Layer(cause) => cause,
+            Broken::Call(_) if self.inbox.stop.load(Relaxed) => LayerError::Stopped,
+            Broken::Call(cause) => LayerError::Gone { peer, cause: sentence(&cause) },
+        }
+    }
+}
+
+impl<F: Family> Endpoint for MpiEnd<F> {
+    fn rank(&self) -> usize {
+        self.inbox.rank
+    }
+
+    fn ranks(&self) -> usize {
+        self.world.ranks()
+    }
+
+    fn now(&self) -> Nanos {
+        now()
+    }
+
+    fn send(&mut self, to: usize, tag: u32, payload: &[u8]) -> Result<(), LayerError> {
+        self.send_whole(to, tag, payload).map_err(|broken| self.told(to, broken))
+    }
+
+    fn receive(&mut self, from: usize, tag: u32, space: &mut [u8]) -> Result<Arrival, LayerError> {
+        let sent_at = self.receive_whole(from, Wanted { tag, space });
+        let sent_at = sent_at.map_err(|broken| self.told(from, broken))?;
+        Ok(Arrival { sent_at: Some(sent_at) })
+    }
+}
+
+impl Inbox {
+    /// The head of a message that is sent now.
+    fn head(&self, tag: u32, payload: &[u8]) -> Result<Head, LayerError> {
+        // A count of MPI has 31 bits.
+        let too_long = |_| LayerError::Length {
+            from: self.rank,
+            tag,
+            got_bytes: u64::try_from(payload.len()).unwrap_or(u64::MAX),
+            wanted_bytes: i32::MAX.unsigned_abs().into(),
+        };
+        let length = i32::try_from(payload.len()).map_err(too_long)?;
+        Ok(Head::new(length.unsigned_abs(), tag, now()))
+    }
+
+    /// Lets time pass, and keeps what comes from anyone meanwhile.
+    fn look_around<F: Family>(
+        &mut self,
+        mail: &mut Mail<F>,
+        pause: &mut Pause,
+    ) -> Result<(), Broken> {
+        if !pause.is_over(self.wait) {
+            return Ok(());
+        }
+        // While a message is awaited, the library keeps those of others.
+        if pause.awaited() == Awaited::Room
+            && let Some(found) = mail.find(None)?
+        {
+            pause.note(true);
+            self.take(mail, &found, None)?;
+        }
+        self.go_on()?;
+        if self.wait == Wait::Block {
+            std::thread::yield_now();
+        }
+        Ok(pause.go_on(self.wait, self.patience)?)
+    }
+
+    /// Receives what was found: when it was sent, where it is the wanted message, which goes to its space. Others are kept.
+    fn take<F: Family>(
+        &mut self,
+        mail: &mut Mail<F>,
+        found: &Found,
+        wanted: Option<&mut Wanted<'_>>,
+    ) -> Result<Option<Nanos>, Broken> {
+        let mut together = [0; TOGETHER];
+        let space = together.get_mut(..found.bytes).ok_or_else(|| foreign(found))?;
+        mail.receive(found, space)?;
+        let (head, first) = space.split_first_chunk().ok_or_else(|| foreign(found))?;
+        let head = Head::decode(*head);
+        let mut rest = |space: &mut [u8]| -> Result<(), Broken> {
+            if first.is_empty() && !space.is_empty() {
+                let (from, tag, bytes) = (found.from, found.tag, space.len());
+                return Ok(mail.receive(&Found { from, tag, bytes }, space)?);
+            }
+            space.copy_from_slice(first);
+            Ok(())
+        };
+        match wanted.filter(|wanted| wanted.tag == head.tag()) {
+            Some(wanted) => {
+                head.fits(found.from, wanted.space)?;
+                rest(wanted.space)?;
+                Ok(Some(head.sent_at()))
+            }
+            None => {
+                let mut payload = self.kept.room(head.length())?;
+                rest(&mut payload)?;
+                self.kept.put(found.from, head, payload);
+                Ok(None)
+            }
+        }
+    }
+
+    fn go_on(&self) -> Result<(), LayerError> {
+        if self.stop.load(Relaxed) { Err(LayerError::Stopped) } else { Ok(()) }
+    }
+}
+
+impl From<btu_sys::Error> for Broken {
+    fn from(cause: btu_sys::Error) -> Self {
+        Self::Call(cause)
+    }
+}
+
+impl From<LayerError> for Broken {
+    fn from(cause: LayerError) -> Self {
+        Self::Layer(cause)
+    }
+}
+
+/// The first of these programs that `PATH` has.
+pub(super) fn launcher(names: &[&str], remedy: &str) -> Result<Command, EngineError> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let is_there = |name: &&&str| std::env::split_paths(&path).any(|dir| dir.join(name).is_file());
+    let lack = || EngineError::Refused(format!("not available: no {}: {remedy}", names[0]));
+    names.iter().find(is_there).map(Command::new).ok_or_else(lack)
+}
+
+/// Nobody but ranks of this launch sends in its world, and they send heads first.
+fn foreign(found: &Found) -> LayerError {
+    let cause = format!("it sent {} B that begin with no head", found.bytes);
+    LayerError::Gone { peer: found.from, cause }
+}
+
+/// A tag of MPI, of which 0 to 32,767 are there in every library (MPI 4.1, 9.1.2, `MPI_TAG_UB`). Where two tags come to the same one,
+/// heads tell them apart.
+fn folded(tag: u32) -> i32 {
+    ((tag ^ (tag >> 16)) & 0x7fff).cast_signed()
+}
+
+/// Head and payload that are sent together: below this a copy costs less than a second message.
+const TOGETHER: usize = 4096;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_of_kernels_and_collectives_come_to_tags_of_their_own() {
+        let all = (0..16).chain(0xffff_0000..=0xffff_000f);
+        let folded: std::collections::BTreeSet<i32> = all.map(folded).collect();
+        assert!(folded.len() == 32 && folded.iter().all(|tag| (0..0x8000).contains(tag)));
+    }
+}
