@@ -91,6 +91,12 @@ impl ProcessLayer for Pvm {
         })
     }
 
+    fn disclosed(&self) -> Option<(&'static str, String)> {
+        let daemon = daemon::program().ok()?;
+        let daemon = daemon.display();
+        Some(("pvm", format!("libpvm3.so.3; {daemon}, one for each launch, with {AS_ROOT}=1")))
+    }
+
     /// The first rank: it starts the daemon, and the others through it.
     fn launcher(&self, start: &Start) -> Result<Command, EngineError> {
         self.is_there()?;
@@ -101,7 +107,7 @@ impl ProcessLayer for Pvm {
         }
         command.env(PRIVATE, directory(start));
         // The daemon of a virtual machine of one host asks nobody in, root's no more than another user's.
-        command.env("PVM_ALLOW_ROOT", "1");
+        command.env(AS_ROOT, "1");
         Ok(command)
     }
 
@@ -124,4 +130,6 @@ fn directory(start: &Start) -> &Path {
 
 /// The directory in which a daemon tells its tasks where it listens, instead of `/tmp`.
 const PRIVATE: &str = "PVM_TMP";
+/// Without it no daemon starts for root.
+const AS_ROOT: &str = "PVM_ALLOW_ROOT";
 const REMEDY: &str = "apt-get install pvm libpvm3";
