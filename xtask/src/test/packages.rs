@@ -12,6 +12,8 @@ static PROGRAMS: &[(&str, &str)] = &[
     ("faketime", "faketime"),
     ("iperf3", "iperf3"),
     ("lftp", "lftp"),
+    ("mpirun.mpich", "mpich"),
+    ("mpirun.openmpi", "openmpi-bin"),
     ("ping", "iputils-ping"),
     ("pvmd", "pvm"),
     ("python3", "python3"),

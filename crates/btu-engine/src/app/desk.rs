@@ -69,6 +69,11 @@ impl Desk {
         String::from_utf8_lossy(&said).into_owned()
     }
 
+    /// Why a rank did not come to be one.
+    pub(super) fn complaint(&self) -> Option<String> {
+        fs::read_to_string(self.0.join(COMPLAINT)).ok()
+    }
+
     /// What a rank has told so far.
     pub(super) fn told(&self, rank: u32) -> Option<Ended> {
         read(&report(&self.0, rank)).ok()
@@ -97,6 +102,12 @@ pub(super) fn tell(order: &Path, ended: &Ended) -> Result<(), EngineError> {
     fs::rename(&begun, &whole).map_err(EngineError::file("rename", begun))
 }
 
+/// Tells beside the file of the order why this process is no rank; all of a launch have the same reason.
+pub(super) fn complain(order: &Path, reason: &str) {
+    // Where it cannot be written, what the launcher says is told.
+    let _ = fs::write(folder(order).join(COMPLAINT), reason);
+}
+
 /// True where so many ranks have told.
 pub(super) fn have_told(order: &Path, ranks: usize) -> bool {
     (0..).take(ranks).all(|rank| report(folder(order), rank).exists())
@@ -122,3 +133,4 @@ fn read<T: DeserializeOwned>(path: &Path) -> Result<T, EngineError> {
 
 const ORDER: &str = "order.json";
 const TALK: &str = "talk";
+const COMPLAINT: &str = "complaint";

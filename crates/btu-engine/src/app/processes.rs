@@ -125,6 +125,9 @@ impl Company {
 
     /// Why a rank told nothing, as far as its launcher says.
     fn silence(&self) -> String {
+        if let Some(complaint) = self.desk.complaint() {
+            return complaint;
+        }
         let (name, how) = (&self.name, self.ended.map_or_else(String::new, how));
         let said = self.desk.talk();
         let lines = said.lines().map(str::trim).filter(|line| line.contains(char::is_alphabetic));

@@ -43,7 +43,8 @@ pub fn live(
     };
     let name = &order.job.kernel;
     let kernel = kernels(name).or_else(|| own(name)).ok_or_else(unknown)?;
-    let mut end = end_of(&order)?;
+    let complain = |cause: &EngineError| desk::complain(file, &cause.sentence());
+    let mut end = end_of(&order).inspect_err(complain)?;
     let rank = end.rank();
     let ended = match place(rank, end.ranks(), &order) {
         Ok(()) => life::run((kernel, order.job.class), &mut *end),

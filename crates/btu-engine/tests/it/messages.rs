@@ -8,6 +8,7 @@
 mod frames;
 mod kernels;
 mod launches;
+mod processes;
 mod pvm;
 
 use std::sync::Arc;

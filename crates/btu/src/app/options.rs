@@ -31,8 +31,8 @@ pub(crate) struct WhatArgs {
     /// no 2 has as many as there are CPUs, at most 4]
     #[arg(long, value_name = "NUMBER,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_RANKS)), help_heading = "Programs")]
     pub(super) ranks: Vec<u32>,
-    /// Message layers, separated by commas, or `all` that this machine has (see btu list
-    /// message-layers)
+    /// Message layers, separated by commas, or `all` of this program that this machine has;
+    /// libraries of others only by name (see btu list message-layers)
     #[arg(long, value_name = "LAYER,...", value_delimiter = ',', default_value = ALL, help_heading = "Messages")]
     pub(super) layers: Vec<String>,
     /// How a rank waits for a message
@@ -108,4 +108,5 @@ Examples:
   btu app run                              every kernel over every layer, class S
   btu app run cg lu --class W --ranks 2,4  two kernels, larger, with 2 ranks and with 4
   btu app run mg --layers tcp,shm --launches 20
+  btu app run --layers tcp,shm,openmpi     beside a library of MPI
   btu app run --path direct --layers tcp   ranks on two hosts of the local testbed";

@@ -18,6 +18,8 @@ use btu_core::words::several;
 use btu_engine::message;
 use btu_engine::message::MESSAGE_LAYERS;
 use btu_engine::message::MessageLayer;
+use btu_engine::message::ProcessLayer;
+use btu_engine::message::RanksAre;
 
 use super::options::ALL;
 use super::options::RunArgs;
@@ -122,7 +124,8 @@ impl WhatArgs {
         let named = self.layers.iter().filter(|name| *name != ALL).map(|name| layer_named(name));
         let named = named.collect::<Result<Vec<_>, _>>()?;
         if is_all(&self.layers) {
-            let all = MESSAGE_LAYERS.iter().map(|layer| lacks(*layer));
+            let all = MESSAGE_LAYERS.iter().filter(|layer| library_of(**layer).is_none());
+            let all = all.map(|layer| lacks(*layer));
             let (there, not): (Vec<_>, Vec<_>) = all.partition(|(_, lack)| lack.is_none());
             let named = |(layer, lack): (&dyn MessageLayer, Option<String>)| LeftOut {
                 what: layer.name().to_owned(),
@@ -142,6 +145,26 @@ impl WhatArgs {
         }
         Ok((layers, Vec::new()))
     }
+}
+
+/// What starts the ranks of a layer that is a library of others; nothing of one of this program.
+fn library_of(layer: &'static dyn MessageLayer) -> Option<&'static dyn ProcessLayer> {
+    match layer.ranks() {
+        RanksAre::Processes(library) => Some(library),
+        RanksAre::Threads(_) => None,
+    }
+}
+
+/// Libraries of others that are here and that `all` does not stand for, as a line for people.
+pub(super) fn told_of_others() -> Option<String> {
+    let is_here = |layer: &&&'static dyn MessageLayer| {
+        library_of(**layer).is_some_and(|library| library.is_there().is_ok())
+    };
+    let here: Vec<&str> = MESSAGE_LAYERS.iter().filter(is_here).map(|layer| layer.name()).collect();
+    let here = here.join(", ");
+    (!here.is_empty()).then(|| {
+        format!("note: here, too, and not among all layers: {here}; name them with --layers")
+    })
 }
 
 fn is_all(names: &[String]) -> bool {

@@ -59,6 +59,12 @@ pub(super) fn start(
     if let Some(told) = planning::told(&planned.left_out).filter(|_| !is_quiet) {
         output::message(&told);
     }
+    if planned.takes_what_is_there
+        && !is_quiet
+        && let Some(told) = planning::told_of_others()
+    {
+        output::message(&told);
+    }
     let Planned { plan, left_out, .. } = planned;
     let (journal, lines) = if let Some(directory) = &args.result.resume {
         journal::go_on(directory, &disclosure)?

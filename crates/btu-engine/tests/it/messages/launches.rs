@@ -22,7 +22,7 @@ use crate::veth;
 
 /// A kernel that is one function.
 #[derive(Debug)]
-struct Scripted(fn(&mut Ranks<'_>) -> Result<Outcome, LayerError>);
+pub(super) struct Scripted(pub(super) fn(&mut Ranks<'_>) -> Result<Outcome, LayerError>);
 
 impl Kernel for Scripted {
     fn name(&self) -> &'static str {
@@ -50,7 +50,7 @@ impl Kernel for Scripted {
     }
 }
 
-fn job(layer: &str, ranks: usize, wait: Wait) -> Job {
+pub(super) fn job(layer: &str, ranks: usize, wait: Wait) -> Job {
     let (kernel, class) = ("scripted".to_owned(), ProblemClass::S);
     Job { kernel, class, ranks: ranks as u32, layer: layer.to_owned(), wait }
 }
@@ -69,7 +69,7 @@ fn refusal(layer: &str, seats: &[Seat]) -> String {
 }
 
 /// Each rank passes what it got to the next, 20 times round; then all add up.
-static RING: Scripted = Scripted(|ranks| {
+pub(super) static RING: Scripted = Scripted(|ranks| {
     let (me, all) = (ranks.rank(), ranks.size());
     let (next, before) = ((me + 1) % all, (me + all - 1) % all);
     let mut held = [me as u64; 64];
@@ -141,7 +141,7 @@ fn a_peer_that_is_late_is_waited_for_and_costs_no_transfer() {
     }
 }
 
-static DIES: Scripted = Scripted(|ranks| match ranks.rank() {
+pub(super) static DIES: Scripted = Scripted(|ranks| match ranks.rank() {
     1 => panic!("out of luck"),
     _ => ranks.receive(1, 1, &mut [0_i32]).map(|()| Outcome::default()),
 });
@@ -159,7 +159,7 @@ fn a_rank_that_panics_is_told_and_ends_the_others() {
     }
 }
 
-static HANGS: Scripted = Scripted(|ranks| {
+pub(super) static HANGS: Scripted = Scripted(|ranks| {
     let before = (ranks.rank() + ranks.size() - 1) % ranks.size();
     ranks.receive(before, 1, &mut [0_i32]).map(|()| Outcome::default())
 });
