@@ -47,7 +47,7 @@ fn named(name: &str) -> Option<&'static dyn Kernel> {
         "dies" => Some(&DIES),
         "hangs" => Some(&HANGS),
         "ring" => Some(&RING),
-        name => super::pvm::scripted(name).or_else(|| kernel::by_name(name)),
+        name => pvm::scripted(name).or_else(|| kernel::by_name(name)),
     }
 }
 
