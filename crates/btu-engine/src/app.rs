@@ -153,10 +153,12 @@ fn check_of_processes(
     program: &[OsString],
 ) -> Result<(), EngineError> {
     let RanksAre::Processes(_) = layer.ranks() else { return Ok(()) };
-    let lack = match seats.iter().any(|seat| seat.place.net.is_some()) {
-        true => "they are in the network of this process alone",
-        false if program.is_empty() => "there is no program for them",
-        false => return Ok(()),
+    let lack = if seats.iter().any(|seat| seat.place.net.is_some()) {
+        "they are in the network of this process alone"
+    } else if program.is_empty() {
+        "there is no program for them"
+    } else {
+        return Ok(());
     };
     let name = layer.name();
     Err(EngineError::Refused(format!("ranks over {name} are processes, and {lack}")))

@@ -10,6 +10,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 
 use btu_core::app::endpoint::Arrival;
 use btu_core::app::endpoint::Endpoint;
@@ -50,6 +51,23 @@ struct Inbox {
     stop: Arc<AtomicBool>,
 }
 
+/// A call that waits.
+#[derive(Debug)]
+struct Turn {
+    pause: Pause,
+    beside: Beside,
+    /// When a rank that blocks first found nothing.
+    begun: Option<Nanos>,
+}
+
+/// What a rank does while it waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Beside {
+    /// It keeps what comes from anyone.
+    Keeping,
+    Nothing,
+}
+
 /// A call of the library did not work, or the rank should not go on.
 #[derive(Debug)]
 enum Broken {
@@ -77,22 +95,23 @@ impl<F: Family> MpiEnd<F> {
         self.inbox.go_on()?;
         let head = self.inbox.head(tag, payload)?.encode();
         if Head::BYTES + payload.len() > TOGETHER {
-            self.put(to, tag, &head)?;
-            return self.put(to, tag, payload);
+            // Whoever took the head waits for the payload: nobody waits for another in between.
+            self.put(to, tag, &head, Beside::Nothing)?;
+            return self.put(to, tag, payload, Beside::Keeping);
         }
         let mut together = std::mem::take(&mut self.together);
         together.clear();
         together.extend_from_slice(&head);
         together.extend_from_slice(payload);
-        let put = self.put(to, tag, &together);
+        let put = self.put(to, tag, &together, Beside::Keeping);
         self.together = together;
         put
     }
 
     /// Sends bytes as one message of MPI.
-    fn put(&mut self, to: usize, tag: u32, bytes: &[u8]) -> Result<(), Broken> {
-        let (inbox, mut pause) = (&mut self.inbox, Pause::new(to, Awaited::Room));
-        self.world.send(to, folded(tag), bytes, |mail| inbox.look_around(mail, &mut pause))
+    fn put(&mut self, to: usize, tag: u32, bytes: &[u8], beside: Beside) -> Result<(), Broken> {
+        let (inbox, mut turn) = (&mut self.inbox, Turn::new(to, Awaited::Room, beside));
+        self.world.send(to, folded(tag), bytes, |mail| inbox.look_around(mail, &mut turn))
     }
 
     /// Gives when the message was sent.
@@ -101,7 +120,9 @@ impl<F: Family> MpiEnd<F> {
         if let Some(sent_at) = self.inbox.kept.take(from, &mut wanted)? {
             return Ok(sent_at);
         }
-        let (mail, mut pause) = (self.world.mail()?, Pause::new(from, Awaited::Message));
+        // While a message is awaited, the library keeps those of others.
+        let mut turn = Turn::new(from, Awaited::Message, Beside::Nothing);
+        let mail = self.world.mail()?;
         loop {
             match mail.find(Some((from, folded(wanted.tag))))? {
                 Some(found) => {
@@ -109,7 +130,7 @@ impl<F: Family> MpiEnd<F> {
                         return Ok(sent_at);
                     }
                 }
-                None => self.inbox.look_around(mail, &mut pause)?,
+                None => self.inbox.look_around(mail, &mut turn)?,
             }
         }
     }
@@ -162,27 +183,26 @@ impl Inbox {
         Ok(Head::new(length.unsigned_abs(), tag, now()))
     }
 
-    /// Lets time pass, and keeps what comes from anyone meanwhile.
+    /// Lets time pass, and keeps what comes from anyone meanwhile, where that is asked for.
     fn look_around<F: Family>(
         &mut self,
         mail: &mut Mail<F>,
-        pause: &mut Pause,
+        turn: &mut Turn,
     ) -> Result<(), Broken> {
-        if !pause.is_over(self.wait) {
+        if !turn.pause.is_over(self.wait) {
             return Ok(());
         }
-        // While a message is awaited, the library keeps those of others.
-        if pause.awaited() == Awaited::Room
+        if turn.beside == Beside::Keeping
             && let Some(found) = mail.find(None)?
         {
-            pause.note(true);
+            turn.pause.note(true);
             self.take(mail, &found, None)?;
         }
         self.go_on()?;
         if self.wait == Wait::Block {
-            std::thread::yield_now();
+            turn.rest();
         }
-        Ok(pause.go_on(self.wait, self.patience)?)
+        Ok(turn.pause.go_on(self.wait, self.patience)?)
     }
 
     /// Receives what was found: when it was sent, where it is the wanted message, which goes to its space. Others are kept.
@@ -205,23 +225,34 @@ impl Inbox {
             space.copy_from_slice(first);
             Ok(())
         };
-        match wanted.filter(|wanted| wanted.tag == head.tag()) {
-            Some(wanted) => {
-                head.fits(found.from, wanted.space)?;
-                rest(wanted.space)?;
-                Ok(Some(head.sent_at()))
-            }
-            None => {
-                let mut payload = self.kept.room(head.length())?;
-                rest(&mut payload)?;
-                self.kept.put(found.from, head, payload);
-                Ok(None)
-            }
+        if let Some(wanted) = wanted.filter(|wanted| wanted.tag == head.tag()) {
+            head.fits(found.from, wanted.space)?;
+            rest(wanted.space)?;
+            return Ok(Some(head.sent_at()));
         }
+        let mut payload = self.kept.room(head.length())?;
+        rest(&mut payload)?;
+        self.kept.put(found.from, head, payload);
+        Ok(None)
     }
 
     fn go_on(&self) -> Result<(), LayerError> {
         if self.stop.load(Relaxed) { Err(LayerError::Stopped) } else { Ok(()) }
+    }
+}
+
+impl Turn {
+    fn new(peer: usize, awaited: Awaited, beside: Beside) -> Self {
+        Self { pause: Pause::new(peer, awaited), beside, begun: None }
+    }
+
+    /// MPI wakes nobody: others get the CPU after each look, and for longer where the wait is long anyway.
+    fn rest(&mut self) {
+        if now().since(*self.begun.get_or_insert_with(now)) < AWAKE {
+            std::thread::yield_now();
+        } else {
+            std::thread::sleep(ASLEEP);
+        }
     }
 }
 
@@ -257,6 +288,10 @@ fn folded(tag: u32) -> i32 {
     ((tag ^ (tag >> 16)) & 0x7fff).cast_signed()
 }
 
+/// A rank that blocks sleeps after this.
+const AWAKE: Nanos = Nanos::from_micros(500);
+/// It is late by a tenth or two of the wait.
+const ASLEEP: Duration = Duration::from_micros(50);
 /// Head and payload that are sent together: below this a copy costs less than a second message.
 const TOGETHER: usize = 4096;
 

@@ -18,10 +18,8 @@ pub(crate) struct RankArgs {
 
 /// Runs the verb.
 pub(super) fn rank(args: &RankArgs) -> Result<Exit, Failure> {
-    match live(&args.order, kernel::by_name).map_err(Failure::environment)? {
-        true => Ok(Exit::Done),
-        false => Ok(Exit::Incomplete),
-    }
+    let is_whole = live(&args.order, kernel::by_name).map_err(Failure::environment)?;
+    Ok(if is_whole { Exit::Done } else { Exit::Incomplete })
 }
 
 /// What each rank executes before the file of its order; nothing where the file of this program cannot be told.

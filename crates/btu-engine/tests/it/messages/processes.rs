@@ -107,7 +107,7 @@ fn k2_k4_k5_a_kernel_verifies_over_libraries_of_others_with_the_bits_and_message
 
 /// All send before they receive, messages of many lengths, and receive the last first.
 static CONTRACT: Scripted = Scripted(|ranks| {
-    const LENGTHS: [usize; 9] = [0, 1, 15, 4080, 4081, 4097, 70_000, 300_000, 4 << 20];
+    const LENGTHS: [usize; 9] = [0, 1, 15, 4080, 4081, 4097, 70_000, 300_000, 1 << 20];
     let (me, all) = (ranks.rank(), ranks.size());
     let others = (0..all).filter(|peer| *peer != me);
     for (tag, length) in (0..).zip(LENGTHS) {
