@@ -18,6 +18,7 @@ use crate::program::btu;
 fn daemon(folder: &Path) -> Child {
     let mut command = Command::new("pvmd");
     command.arg("-nlocalhost").env("PVM_TMP", folder).env("PVM_ALLOW_ROOT", "1");
+    btu_sys::process::dies_with_its_starter(&mut command);
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
     let out = child.stdout.as_mut().unwrap();
     assert!(BufReader::new(out).read_line(&mut String::new()).unwrap() > 0, "no address");
