@@ -8,6 +8,7 @@ mod mpich;
 mod openmpi;
 mod pause;
 mod process;
+mod pvm;
 mod shm;
 mod socket;
 mod tcp;
@@ -30,8 +31,17 @@ pub use process::ProcessLayer;
 pub use process::Start;
 
 /// Every message layer of this build, in the order in which `btu list` shows them.
-pub static MESSAGE_LAYERS: &[&dyn MessageLayer] =
-    &[&tcp::Tcp, &frames::Frames, &unix::Unix, &shm::Shm, &openmpi::OpenMpi, &mpich::Mpich];
+pub static MESSAGE_LAYERS: &[&dyn MessageLayer] = &[
+    &tcp::Tcp,
+    &frames::Frames,
+    &unix::Unix,
+    &shm::Shm,
+    &openmpi::OpenMpi,
+    &mpich::Mpich,
+    &pvm::DIRECT,
+    &pvm::DAEMON,
+    &pvm::IN_PLACE,
+];
 
 /// A way to carry messages between the ranks of an application.
 ///

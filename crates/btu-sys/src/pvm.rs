@@ -172,7 +172,7 @@ impl Task {
         checked("pvm_upkbyte", unpacked).map(drop)
     }
 
-    /// The daemon sends an empty-handed message with this tag once that task has ended, at once where it has.
+    /// The daemon sends a message with this tag once that task has ended, at once where it has.
     pub fn tell_of_the_end_of(&mut self, other: TaskId, tag: u32) -> Result<()> {
         let tag = tag_of(tag)?;
         let mut other = other.0;

@@ -22,6 +22,7 @@ static PROGRAMS: &[(&str, &str)] = &[
     ("nginx", "nginx-light"),
     ("ping", "iputils-ping"),
     ("prdb_check", "openafs-dbserver"),
+    ("pvmd", "pvm"),
     ("python3", "python3"),
     ("strace", "strace"),
     ("tcpdump", "tcpdump"),

@@ -23,6 +23,11 @@ pub trait ProcessLayer: Debug + Sync {
     /// What is lacking, and how to get it.
     fn is_there(&self) -> Result<(), EngineError>;
 
+    /// What a reader of results should know of the library on this machine, by a name; nothing where it is as anywhere.
+    fn disclosed(&self) -> Option<(&'static str, String)> {
+        None
+    }
+
     /// The launcher with its arguments: it executes the words of the start once for each rank, and ends after the last
     /// of them. Standard streams and group of processes are set by whoever runs it.
     ///

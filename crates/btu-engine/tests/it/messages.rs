@@ -9,6 +9,7 @@ mod frames;
 mod kernels;
 mod launches;
 mod processes;
+mod pvm;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;

@@ -1,3 +1,5 @@
+//! What answers mean, and what is refused before a call.
+
 use std::error::Error as _;
 
 use super::*;

@@ -6,8 +6,11 @@ use anyhow::anyhow;
 use btu_control::JournalDir;
 use btu_core::app::plan::Plan;
 use btu_core::app::sample::Line;
+use btu_core::disclosure::Fact;
 use btu_engine::EngineError;
 use btu_engine::app::attempt;
+use btu_engine::message;
+use btu_engine::message::RanksAre;
 
 use super::options::RunArgs;
 use super::path::Hosts;
@@ -51,6 +54,7 @@ pub(super) fn start(
     disclosure.note.clone_from(&args.result.note);
     let hosts = Hosts::of(planned.plan.path)?;
     disclosure.placement = facts::placed(hosts.facts.clone());
+    disclosure.placement.extend(libraries(&planned.plan.layers));
     try_layers(&mut planned, &hosts, interrupt)?;
     if let Some(told) = planning::told(&planned.left_out).filter(|_| !is_quiet) {
         output::message(&told);
@@ -76,6 +80,15 @@ pub(super) fn start(
         (journal, lines)
     };
     Ok(Started { plan, journal, lines, hosts, progress: Progress::new(is_quiet) })
+}
+
+/// What is to be said of libraries of others that carry messages.
+fn libraries(layers: &[String]) -> impl Iterator<Item = (String, Fact)> {
+    let disclosed = |name: &String| match message::by_name(name)?.ranks() {
+        RanksAre::Processes(library) => library.disclosed(),
+        RanksAre::Threads(_) => None,
+    };
+    layers.iter().filter_map(disclosed).map(|(name, what)| (name.to_owned(), Fact::known(what)))
 }
 
 /// Joins two ranks over each layer, so that what cannot be is known before anything is launched. Where all were asked

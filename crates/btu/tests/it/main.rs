@@ -54,6 +54,7 @@ mod planted_causes;
 mod program;
 #[path = "../../../../fuzz/properties.rs"]
 mod properties;
+mod pvm;
 mod quick;
 mod quota;
 mod rank;
