@@ -7,6 +7,7 @@ mod order;
 mod quic;
 mod reception;
 pub mod service;
+pub mod site;
 mod sockets;
 mod tcp_rpc;
 
@@ -28,6 +29,8 @@ use btu_sys::socket::Settings;
 
 pub use self::account::Account;
 pub use self::account::Usage;
+use self::site::Abroad;
+use self::site::Stay;
 pub use self::sockets::Sockets;
 use crate::error::EngineError;
 use crate::place::Place;
@@ -64,6 +67,11 @@ pub trait FileProtocol: Debug + Sync {
     /// Opens a session with a server. The calling thread is in the network of the client. What it waits for ends where
     /// the sockets of the visit are closed.
     fn open(&self, visit: &Visit) -> Result<Box<dyn Session>, EngineError>;
+
+    /// How its clients use a server that somebody else runs; `None` where they use none but ours.
+    fn abroad(&self) -> Option<&dyn Abroad> {
+        None
+    }
 }
 
 /// What a server is to give.
@@ -92,6 +100,8 @@ pub struct Visit {
     pub patience: Duration,
     /// What it does there.
     pub errand: Errand,
+    /// How it comes to a server of others; `None` at one of ours.
+    pub stay: Option<Stay>,
     /// Every socket of the client: closed from another thread, they end it.
     pub sockets: Arc<Sockets>,
 }

@@ -77,9 +77,17 @@ fn caption(journal: &Journal) -> String {
 }
 
 /// Between which hosts, in words.
-fn path(journal: &Journal) -> &'static str {
+fn path(journal: &Journal) -> String {
+    let far = journal.plan.far();
     match journal.plan.path {
-        Path::Direct => "direct link of the local testbed",
-        Path::Loopback => "loopback of this machine",
+        Path::Direct => "direct link of the local testbed".to_owned(),
+        Path::Loopback => "loopback of this machine".to_owned(),
+        Path::Target => format!("from this machine to {far}, a server that somebody else runs"),
     }
+}
+
+/// What a server of others said of itself.
+pub(crate) fn greeting(journal: &Journal) -> Option<&str> {
+    let server = journal.hosts.hosts.get("active")?.get("server")?;
+    server.get("greeting")?.value.as_ref()?.as_str()
 }

@@ -1,6 +1,7 @@
 //! The verb `file`: what a file service delivers to one and to many clients, from plan to report.
 
 mod finish;
+mod guest;
 mod measure;
 mod options;
 mod planning;
@@ -32,7 +33,9 @@ pub(crate) fn file(args: &FileArgs) -> Result<Exit, Failure> {
     }
     let interrupt = Interrupt::listen().map_err(Failure::environment)?;
     let mut started = start::start(args, &interrupt)?;
-    let ending = measure::measure(&mut started, &interrupt)?;
+    let ending = measure::measure(&mut started, &interrupt);
+    started.leave()?;
+    let ending = ending?;
     finish::finish(args, &mut started.journal, ending, &interrupt)
 }
 

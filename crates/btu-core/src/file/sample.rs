@@ -16,12 +16,22 @@ use crate::units::Nanos;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Line {
+    /// What is about to be made at a server of others: a directory that begins with nobody else's name, or a file in it.
+    FileMade {
+        /// Its name, from the directory of the target; a directory ends with `/`.
+        name: String,
+    },
     /// A protocol that was asked for and is not there.
     FileMissing {
         /// Its name.
         protocol: String,
         /// What the machine or the protocol lacks.
         reason: String,
+    },
+    /// All that was made at a server of others is gone from there.
+    FileRemoved {
+        /// The directory, as it was called when it was made.
+        name: String,
     },
     /// A trial.
     FileTrial(Box<TrialSample>),
@@ -96,6 +106,8 @@ pub enum Held {
     Cold,
     /// Nowhere: it is made while it is sent, or thrown away while it comes.
     Nowhere,
+    /// At a server of others: whether in its cache or on its disk, nobody here knows.
+    Unknown,
     /// On a disk, and in the page cache.
     Warm,
 }

@@ -3,6 +3,7 @@
 mod client;
 mod crew;
 mod gate;
+mod posted;
 mod stage;
 mod surroundings;
 mod way;
@@ -15,7 +16,6 @@ use std::sync::atomic::Ordering::Relaxed;
 use btu_core::file::sample::Direction;
 use btu_core::file::sample::Held;
 use btu_core::file::sample::Operation;
-use btu_core::file::sample::ServerSample;
 use btu_core::file::sample::Trial;
 use btu_core::file::sample::TrialSample;
 use btu_core::units::Bytes;
@@ -23,6 +23,7 @@ use btu_core::units::Nanos;
 
 use self::crew::Crew;
 use self::crew::Terms;
+use self::posted::Posted;
 use self::stage::Prop;
 use self::stage::Stage;
 use self::surroundings::Surroundings;
@@ -30,8 +31,8 @@ use self::way::Way;
 use super::Errand;
 use super::FileProtocol;
 use super::Offer;
-use super::Served;
 use super::by_name;
+use super::site::Lodging;
 use crate::error::EngineError;
 use crate::path::PathSettings;
 use crate::place::Party;
@@ -52,19 +53,23 @@ pub struct Service {
     mtu: Option<Bytes>,
     /// Where files are on a disk; `None` where they cannot be.
     stage: Option<Stage>,
-}
-
-/// A server, and whose it is.
-struct Posted {
-    server: Box<dyn Served>,
-    /// `a` or `b`.
-    host: &'static str,
+    /// Where the files of a server of others are, which then stands for host `b`.
+    lodging: Option<Lodging>,
 }
 
 impl Service {
     /// Between the test host `a` and another one; nothing is served yet.
     pub fn between(a: Party, b: Party, patience: Nanos, stop: Arc<AtomicBool>) -> Self {
-        Self { a, b, patience, stop, path: None, mtu: None, stage: None }
+        Self { a, b, patience, stop, path: None, mtu: None, stage: None, lodging: None }
+    }
+
+    /// Between this host and a server that somebody else runs. Files that clients retrieve are there before the first trial.
+    pub fn abroad(a: Party, lodging: Lodging, patience: Nanos, stop: Arc<AtomicBool>) -> Self {
+        let address = lodging.site.address.ip();
+        let b = Party { address, ..a.clone() };
+        let mut service = Self::between(a, b, patience, stop);
+        service.lodging = Some(lodging);
+        service
     }
 
     /// Makes files that are cold or warm below this directory, for the servers of both hosts. They are removed with
@@ -121,7 +126,8 @@ impl Service {
         };
         let ways = Way::all_of(trial, &self.a, &self.b);
         let posted = self.post(protocol, trial, &ways)?;
-        let terms = Terms { protocol, errand, patience: self.patience, stop: &self.stop };
+        let (patience, lodging) = (self.patience, self.lodging.as_ref());
+        let terms = Terms { protocol, errand, patience, lodging, stop: &self.stop };
         let mut crew = Crew::hire(&terms, trial.clients, &ways, &posted)?;
         crew.await_sessions();
         if let Some(prop) = &mut prop {
@@ -144,24 +150,27 @@ impl Service {
         posted: &[Posted],
     ) -> Result<TrialSample, EngineError> {
         let around = Surroundings::before(&self.a, self.b.address, trial.direction)?;
-        let before: Vec<_> = posted.iter().map(|one| one.server.account().usage()).collect();
+        let before: Vec<_> = posted.iter().map(Posted::usage).collect();
         let released = now();
         let elapsed_ns = crew.work(released).since(released);
-        let sample = |(one, before): (&Posted, _)| -> ServerSample {
-            one.server.account().usage().since(before).sample(one.host, elapsed_ns)
-        };
-        let servers = posted.iter().zip(&before).map(sample).collect();
+        let servers = posted.iter().zip(&before);
+        let servers =
+            servers.map(|(one, before)| one.sample(before.as_ref(), elapsed_ns)).collect();
         let seen = TrialSample { servers, ..blank(trial) };
         around.after(&self.a, seen)
     }
 
-    /// Starts a server for each way.
+    /// Starts a server for each way, unless somebody else runs it.
     fn post(
         &self,
         protocol: &dyn FileProtocol,
         trial: &Trial,
         ways: &[Way],
     ) -> Result<Vec<Posted>, EngineError> {
+        if let Some(lodging) = &self.lodging {
+            let of_others = |way: &Way| Posted::of_others(lodging.site.address, way.host);
+            return Ok(ways.iter().map(of_others).collect());
+        }
         let start = |way: &Way| {
             let offer = Offer {
                 place: way.server.place.clone(),
@@ -170,14 +179,14 @@ impl Service {
                 directory: self.stage.as_ref().map(Stage::directory),
                 clients: usize::try_from(trial.clients).unwrap_or(usize::MAX),
             };
-            Ok(Posted { server: protocol.serve(&offer)?, host: way.host })
+            Ok(Posted::own(protocol.serve(&offer)?, way.host))
         };
         ways.iter().map(start).collect()
     }
 
     /// The files of a trial that has any.
     fn prop(&mut self, trial: &Trial) -> Result<Option<Prop>, EngineError> {
-        if trial.held == Held::Nowhere {
+        if !trial.held.is_on_disk() {
             return Ok(None);
         }
         let nowhere = || EngineError::Refused("no directory for files was named".to_owned());
@@ -222,7 +231,7 @@ fn refuse_what_cannot_be(protocol: &dyn FileProtocol, trial: &Trial) -> Result<(
         "a trial without clients, files or bytes measures nothing".to_owned()
     } else if operation != Operation::Stream && times(trial) > MOST_TIMES {
         format!("more than {MOST_TIMES} files or calls of all clients are kept nowhere")
-    } else if trial.held != Held::Nowhere && operation != Operation::Get {
+    } else if trial.held.is_on_disk() && operation != Operation::Get {
         "only a file that is retrieved is on a disk".to_owned()
     } else {
         return Ok(());

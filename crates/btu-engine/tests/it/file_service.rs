@@ -57,6 +57,7 @@ pub(crate) fn visit(server: &dyn Served, operation: Operation) -> Visit {
         settings: Settings::default(),
         patience: Duration::from_secs(30),
         errand: Errand { operation, size: Bytes::new(1024), count: 2, files: Vec::new() },
+        stay: None,
         sockets: Arc::default(),
     }
 }

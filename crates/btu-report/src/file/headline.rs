@@ -98,6 +98,9 @@ fn facts(seen: &Seen<'_>) -> Vec<Pair> {
         Pair::new("Experiments", plan.experiments.join(", ")),
         Pair::new("Measured", format!("{from}{to}; {warm}, then {rounds} that count")),
     ];
+    facts.extend(plan.target.as_ref().map(|target| Pair::new("Server", target.to_string())));
+    facts.extend(super::greeting(journal).map(|said| Pair::new("Server's greeting", said)));
+    facts.extend(plan.object.as_ref().map(|name| Pair::new("File retrieved", name)));
     facts.extend(seen.analysis.flags.iter().map(|flag| Pair::new(&flag.name, &flag.detail)));
     facts.extend(journal.hosts.note.iter().map(|note| Pair::new("Note", note)));
     facts

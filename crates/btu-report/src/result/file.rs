@@ -35,8 +35,12 @@ pub struct FileDocument {
     pub tool_version: Option<String>,
     /// The host in one line.
     pub host: String,
-    /// `direct` or `loopback`.
+    /// `direct`, `loopback` or `target`.
     pub path: String,
+    /// The server of others that was host B, as a URL without a password.
+    pub target: Option<String>,
+    /// What it said of itself.
+    pub server_greeting: Option<String>,
     /// Seed of every random choice.
     pub seed: u64,
     /// The experiments, in their order.
@@ -85,7 +89,7 @@ pub struct FileTrialResult {
     pub path_mtu_bytes: Option<u64>,
     /// Whether the path's devices segment for the system.
     pub offload: Option<bool>,
-    /// Where the file was asked to be: `cold`, `nowhere` or `warm`.
+    /// Where the file was asked to be: `cold`, `nowhere`, `warm`, or `unknown` at a server of others.
     pub held_asked: String,
     /// Where it was.
     pub held: String,
@@ -215,7 +219,7 @@ pub struct FileFailureResult {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileFlagResult {
-    /// Kebab case, stable: `shared-host`, `foreign-cpu`, `not-cold`.
+    /// Kebab case, stable: `shared-host`, `foreign-cpu`, `not-cold`, `server-of-others`.
     pub name: String,
     /// What was seen.
     pub detail: String,
@@ -230,6 +234,8 @@ pub fn file_result(journal: &Journal, analysis: &Analysis) -> FileDocument {
         tool_version: fact_text(journal.hosts.tool.get("version")),
         host: host_line(&journal.hosts),
         path: journal.plan.path.to_string(),
+        target: journal.plan.target.as_ref().map(ToString::to_string),
+        server_greeting: crate::file::greeting(journal).map(str::to_owned),
         seed: journal.plan.seed,
         experiments: journal.plan.experiments.clone(),
         started_at: EventRecord::started_at(&journal.events).map(str::to_owned),
@@ -239,7 +245,7 @@ pub fn file_result(journal: &Journal, analysis: &Analysis) -> FileDocument {
         fits: findings().flat_map(|one| &one.fits).map(fit).collect(),
         bidirectional: findings().flat_map(|one| &one.pairs).map(pair).collect(),
         ratios: findings().flat_map(|one| &one.ratios).map(ratio).collect(),
-        failures: analysis.failures.iter().map(failure).collect(),
+        failures: analysis.failures.iter().map(|one| failure(journal, one)).collect(),
         missing: analysis.missing.iter().cloned().collect(),
         flags: analysis.flags.iter().map(flag).collect(),
     }
@@ -333,8 +339,9 @@ fn ratio(ratio: &Ratio) -> FileRatioResult {
     }
 }
 
-fn failure(one: &btu_core::file::analysis::Failure) -> FileFailureResult {
-    FileFailureResult { label: one.trial.label(), round: one.round, failure: one.reason.clone() }
+fn failure(journal: &Journal, one: &btu_core::file::analysis::Failure) -> FileFailureResult {
+    let label = journal.plan.label(&one.trial);
+    FileFailureResult { label, round: one.round, failure: one.reason.clone() }
 }
 
 fn flag(flag: &Flag) -> FileFlagResult {
@@ -363,6 +370,8 @@ const REASONS: &Reasons = &[
     ("tool_version", "the journal does not name the program"),
     ("started_at", "the journal has no beginning"),
     ("finished_at", "the measurement was cut short"),
+    ("target", "both hosts had servers of this program"),
+    ("server_greeting", "both hosts had servers of this program, or the journal does not say"),
     ("mtu_bytes", "the path kept the MTU that it has"),
     ("path_mtu_bytes", "the path has no MTU of its own, or it could not be read"),
     ("offload", "the path has no devices of its own, or they could not be asked"),

@@ -11,7 +11,7 @@ pub const PINGPONG_SCHEMA_VERSION: &str = "1.7.0";
 /// Version of the shape of a traffic measurement's `result.json`.
 pub const TRAFFIC_SCHEMA_VERSION: &str = "3.5.0";
 /// Version of the shape of a file service's `result.json`.
-pub const FILE_SCHEMA_VERSION: &str = "1.0.0";
+pub const FILE_SCHEMA_VERSION: &str = "1.1.0";
 /// Version of the shape of the document of `btu explain --json`.
 pub(crate) const EXPLAIN_SCHEMA_VERSION: &str = "1.3.0";
 /// Version of the shape of the document of `btu explain DIR --json`, the second runs of a result.
@@ -51,7 +51,7 @@ static PINGPONG: LaterKeys = LaterKeys(&[
     (7, "left_out"),
     (7, "stop"),
 ]);
-static FILE: LaterKeys = LaterKeys(&[]);
+static FILE: LaterKeys = LaterKeys(&[(1, "target"), (1, "server_greeting")]);
 static TRAFFIC: LaterKeys = LaterKeys(&[
     (1, "pacing_blocks"),
     (1, "pacing_late_blocks"),

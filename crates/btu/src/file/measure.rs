@@ -26,7 +26,7 @@ pub(super) fn measure(started: &mut Started, interrupt: &Interrupt) -> Result<En
             round = slot.round;
             started.journal.sync().map_err(journal_failure)?;
         }
-        started.progress.begins(slot, number, slots.len());
+        started.progress.begins(&started.plan, slot, number, slots.len());
         let sample = seen(started, slot);
         // A trial that was told to end measured nothing.
         if interrupt.flag().load(Relaxed) {
@@ -53,7 +53,7 @@ fn left(started: &Started) -> Vec<Slot> {
 fn place_of(line: &Line) -> Option<(u32, u32)> {
     match line {
         Line::FileTrial(sample) => Some((sample.round, sample.position)),
-        Line::FileMissing { .. } => None,
+        _ => None,
     }
 }
 

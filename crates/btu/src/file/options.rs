@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use btu_core::file::plan::Path;
+use btu_core::file::target::Target;
 use btu_core::units::Bytes;
 
 use crate::measurement::options::ResultArgs;
@@ -16,6 +17,9 @@ pub(crate) struct FileArgs {
     /// A directory on a disk for the files of cold and warm reads [default: /var/tmp]
     #[arg(long, value_name = "DIR", help_heading = "Hosts")]
     pub(super) io_dir: Option<PathBuf>,
+    /// The password of the target's user, as the first line of a file [default: the variable BTU_TARGET_PASSWORD]
+    #[arg(long, value_name = "FILE", help_heading = "Hosts")]
+    pub(super) password_file: Option<PathBuf>,
     #[command(flatten)]
     pub(super) result: ResultArgs,
 }
@@ -42,6 +46,12 @@ pub(crate) struct WhatArgs {
     /// Between which hosts
     #[arg(long, value_name = "PATH", value_enum, default_value = "direct", help_heading = "Hosts")]
     pub(super) path: PathWord,
+    /// A server that somebody else runs in place of host B, as PROTOCOL://[USER@]HOST[:PORT]/PATH
+    #[arg(long, value_name = "URL", conflicts_with = "path", help_heading = "Hosts")]
+    pub(super) target: Option<Target>,
+    /// A file of the target that is retrieved; nothing is stored there then
+    #[arg(long, value_name = "PATH", requires = "target", help_heading = "Hosts")]
+    pub(super) object: Option<String>,
     /// Rounds before those that count [default: 5; 1 with transfer or rpc-sweep]
     #[arg(long, value_name = "N", help_heading = "Effort")]
     pub(super) warm: Option<u32>,
@@ -76,4 +86,5 @@ Examples:
   btu file all                                    the five experiments, in about a minute
   btu file baseline --path loopback               what this machine passes to itself
   btu file transfer --mtu 1500B --protocols ftp   both directions alone and at once
-  btu file cold-read --clients 1,2,4 --io-dir .   reads from the disk of this directory";
+  btu file cold-read --clients 1,2,4 --io-dir .   reads from the disk of this directory
+  btu file all --target ftp://nas.example/up      a server that somebody else runs";

@@ -7,11 +7,12 @@ use anyhow::Context;
 use anyhow::anyhow;
 use btu_core::file::experiment;
 use btu_core::file::experiment::EXPERIMENTS;
+use btu_core::file::experiment::Experiment;
 use btu_core::file::plan::Plan;
-use btu_core::file::sample::Held;
 use btu_core::journal::file;
 use btu_engine::file::FILE_PROTOCOLS;
 
+use super::guest;
 use super::options::FileArgs;
 use super::options::WhatArgs;
 use crate::exit::Failure;
@@ -44,8 +45,11 @@ impl WhatArgs {
     fn plan(&self) -> Result<Plan, Failure> {
         let plan =
             Plan::new(self.named()?, self.seed.unwrap_or_else(crate::measurement::fresh_seed));
+        let plan = match self.target.clone() {
+            Some(target) => plan.against(target, self.object.clone()),
+            None => Plan { path: self.path.into(), ..plan },
+        };
         let plan = Plan {
-            path: self.path.into(),
             rounds: self.rounds,
             warm_rounds: self.warm.unwrap_or(plan.warm_rounds),
             protocols: self.protocols.clone(),
@@ -74,9 +78,26 @@ impl WhatArgs {
         if self.experiments.is_empty() {
             return Err(Failure::usage(anyhow!("no experiment is named; {}", legal())));
         }
-        let is_asked = |name: &str| all || self.experiments.iter().any(|asked| asked == name);
-        let names = EXPERIMENTS.iter().map(|one| one.name()).filter(|name| is_asked(name));
-        Ok(names.map(str::to_owned).collect())
+        let is_named =
+            |one: &dyn Experiment| self.experiments.iter().any(|name| name == one.name());
+        let is_asked = |one: &dyn Experiment| is_named(one) || all && self.left_out(one).is_none();
+        let asked = EXPERIMENTS.iter().filter(|one| is_asked(**one));
+        Ok(asked.map(|one| one.name().to_owned()).collect())
+    }
+
+    /// Why an experiment is none of `all`.
+    fn left_out(&self, one: &dyn Experiment) -> Option<&'static str> {
+        self.target.as_ref().and_then(|_| one.needs_own_servers())
+    }
+
+    /// What is said of the experiments of `all` that are left out.
+    pub(super) fn told_of_left_out(&self) -> Option<String> {
+        let told =
+            |one: &&dyn Experiment| Some(format!("{}: {}", one.name(), self.left_out(*one)?));
+        let told: Vec<String> = EXPERIMENTS.iter().filter_map(told).collect();
+        let is_all = self.experiments.iter().any(|name| name == ALL);
+        (is_all && !told.is_empty())
+            .then(|| format!("left out with a server of others: {}", told.join("; ")))
     }
 }
 
@@ -88,6 +109,7 @@ fn stored(file: &Path) -> Result<Plan, Failure> {
 
 /// Every protocol of a plan is one of this program.
 fn known(plan: &Plan) -> Result<(), Failure> {
+    plan.target.as_ref().map_or(Ok(()), |target| guest::protocol(target).map(drop))?;
     let is_known = |name: &&String| FILE_PROTOCOLS.iter().any(|one| one.name() == *name);
     let Some(unknown) = plan.protocols.iter().find(|name| !is_known(name)) else { return Ok(()) };
     let names: Vec<&str> = FILE_PROTOCOLS.iter().map(|one| one.name()).collect();
@@ -103,13 +125,14 @@ fn option(key: &'static str) -> &'static str {
         "clients" => "--clients",
         "sizes_bytes" => "--sizes",
         "mtus_bytes" => "--mtu",
+        "protocols" => "--protocols",
         other => other,
     }
 }
 
 /// True where a plan needs a disk.
 pub(super) fn needs_files(plan: &Plan) -> bool {
-    plan.trials().iter().any(|trial| trial.held != Held::Nowhere)
+    plan.trials().iter().any(|trial| trial.held.is_on_disk())
 }
 
 const ALL: &str = "all";

@@ -28,9 +28,9 @@ use super::way::Way;
 use crate::error::EngineError;
 use crate::file::Errand;
 use crate::file::FileProtocol;
-use crate::file::Served;
 use crate::file::Sockets;
 use crate::file::Visit;
+use crate::file::site::Lodging;
 use crate::threads;
 use crate::time::now;
 
@@ -39,6 +39,8 @@ pub(super) struct Terms<'a> {
     pub(super) protocol: &'static dyn FileProtocol,
     pub(super) errand: Errand,
     pub(super) patience: Nanos,
+    /// At a server of others.
+    pub(super) lodging: Option<&'a Lodging>,
     pub(super) stop: &'a AtomicBool,
 }
 
@@ -53,7 +55,7 @@ pub(super) struct Crew<'a> {
 /// A client, as it is known.
 struct Member<'a> {
     sample: ClientSample,
-    server: &'a dyn Served,
+    server: &'a Posted,
     sockets: Arc<Sockets>,
     progress: Arc<AtomicU64>,
     thread: Option<JoinHandle<()>>,
@@ -96,7 +98,7 @@ impl<'a> Crew<'a> {
         let mut crew = Self { terms, members: Vec::new(), gates: Arc::default(), words };
         for (way, one) in ways.iter().zip(posted) {
             for number in 1..=clients {
-                let member = Member::new(nobody(way, number), &*one.server);
+                let member = Member::new(nobody(way, number), one);
                 crew.members.push(member);
                 crew.start_last(way, &speak)?;
             }
@@ -107,16 +109,18 @@ impl<'a> Crew<'a> {
     fn start_last(&mut self, way: &Way, speak: &Sender<(usize, Word)>) -> Result<(), EngineError> {
         let number = self.members.len().saturating_sub(1);
         let Some(member) = self.members.last_mut() else { return Ok(()) };
+        let (lodging, errand) = (self.terms.lodging, self.terms.errand.clone());
         let client = Client {
             number,
             protocol: self.terms.protocol,
             place: way.client.place.clone(),
             visit: Visit {
-                server: member.server.address(),
+                server: member.server.address,
                 settings: way.client.sockets.clone(),
                 // Whoever watches is the first to lose it, and says so.
                 patience: (self.terms.patience * 2).into(),
-                errand: self.terms.errand.clone(),
+                stay: lodging.map(|one| one.stay(member.sample.client, errand.size)),
+                errand,
                 sockets: Arc::clone(&member.sockets),
             },
             gates: Arc::clone(&self.gates),
@@ -210,7 +214,7 @@ impl Terms<'_> {
 }
 
 impl<'a> Member<'a> {
-    fn new(sample: ClientSample, server: &'a dyn Served) -> Self {
+    fn new(sample: ClientSample, server: &'a Posted) -> Self {
         Self {
             sample,
             server,
@@ -329,6 +333,7 @@ mod tests {
 
     use super::*;
     use crate::file::Account;
+    use crate::file::Served;
     use crate::file::ftp::Ftp;
 
     /// A server that is busy with others.
@@ -359,11 +364,12 @@ mod tests {
             took_ns: Vec::new(),
             failure: None,
         };
-        let (server, stop) = (Busy::default(), AtomicBool::new(false));
+        let server = Posted::own(Box::new(Busy::default()), "b");
+        let stop = AtomicBool::new(false);
         for (operation, is_still) in [(Operation::Get, true), (Operation::Put, false)] {
             let errand = Errand { operation, size: Bytes::new(1), count: 1, files: Vec::new() };
             let patience = Nanos::from_secs(1);
-            let terms = Terms { protocol: &Ftp, errand, patience, stop: &stop };
+            let terms = Terms { protocol: &Ftp, errand, patience, lodging: None, stop: &stop };
             let mut member = Member::new(sample.clone(), &server);
             // Still since the beginning of the clock, longer ago than anybody waits.
             assert_eq!(member.is_still(&terms), is_still, "{operation:?}");

@@ -151,7 +151,7 @@ impl Prop {
             let file = disk::file_within(&self.directory, name)?;
             match self.held {
                 Held::Cold => disk::give_up_pages(&file)?,
-                Held::Nowhere | Held::Warm => {
+                Held::Nowhere | Held::Unknown | Held::Warm => {
                     let read = read(file, &self.stop);
                     read.map_err(EngineError::file("read", self.directory.join(name)))?;
                 }
