@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use btu_core::file::plan::Path;
-use btu_core::file::target::Target;
 use btu_core::units::Bytes;
 
 use crate::measurement::options::ResultArgs;
@@ -48,7 +47,7 @@ pub(crate) struct WhatArgs {
     pub(super) path: PathWord,
     /// A server that somebody else runs in place of host B, as PROTOCOL://[USER@]HOST[:PORT]/PATH
     #[arg(long, value_name = "URL", conflicts_with = "path", help_heading = "Hosts")]
-    pub(super) target: Option<Target>,
+    pub(super) target: Option<String>,
     /// A file of the target that is retrieved; nothing is stored there then
     #[arg(long, value_name = "PATH", requires = "target", help_heading = "Hosts")]
     pub(super) object: Option<String>,

@@ -9,6 +9,8 @@ use btu_core::file::experiment;
 use btu_core::file::experiment::EXPERIMENTS;
 use btu_core::file::experiment::Experiment;
 use btu_core::file::plan::Plan;
+use btu_core::file::target::Target;
+use btu_core::file::target::TargetError;
 use btu_core::journal::file;
 use btu_engine::file::FILE_PROTOCOLS;
 
@@ -45,7 +47,7 @@ impl WhatArgs {
     fn plan(&self) -> Result<Plan, Failure> {
         let plan =
             Plan::new(self.named()?, self.seed.unwrap_or_else(crate::measurement::fresh_seed));
-        let plan = match self.target.clone() {
+        let plan = match self.target()? {
             Some(target) => plan.against(target, self.object.clone()),
             None => Plan { path: self.path.into(), ..plan },
         };
@@ -62,6 +64,14 @@ impl WhatArgs {
             Some((key, cause)) => Err(Failure::usage(anyhow!("{}: {cause}", option(key)))),
             None => Ok(plan),
         }
+    }
+
+    /// Not read by clap, which repeats a value that it refuses, and a password in it.
+    fn target(&self) -> Result<Option<Target>, Failure> {
+        let read = |url: &String| {
+            url.parse().map_err(|cause: TargetError| Failure::usage(anyhow!("--target: {cause}")))
+        };
+        self.target.as_ref().map(read).transpose()
     }
 
     /// The experiments in the order of their tables, each once.
