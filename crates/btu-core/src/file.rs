@@ -5,6 +5,7 @@
 pub mod analysis;
 pub mod experiment;
 mod leftovers;
+pub mod night;
 pub mod plan;
 pub mod point;
 pub mod round;

@@ -4,6 +4,7 @@ mod charts;
 mod experiments;
 mod faults;
 mod headline;
+mod night;
 mod reading;
 mod repeat;
 mod rows;
@@ -49,6 +50,7 @@ static FIRST: &[Section<Compose>] = &[Section {
 
 /// Behind them, in reading order.
 static LAST: &[Section<Compose>] = &[
+    Section { name: "night", title: "Night", level: Level::Applications, compose: night::compose },
     Section::faults(faults::compose),
     Section { name: "trials", title: "Every trial", level: Level::Cells, compose: trials::compose },
     Section::disclosure(|seen| disclosed_hosts(&seen.journal.hosts)),

@@ -3,6 +3,7 @@
 mod finish;
 mod guest;
 mod measure;
+mod night;
 mod options;
 mod planning;
 mod progress;

@@ -1,5 +1,7 @@
 //! From the samples of a journal to what each experiment found.
 
+mod drift;
+
 use super::Journal;
 use super::experiment;
 use super::experiment::Experiment;
@@ -24,6 +26,10 @@ pub struct Analysis {
     pub points: Vec<Point>,
     /// Trials that failed, in their order.
     pub failures: Vec<Failure>,
+    /// Slots of a night that were not made, with the reason.
+    pub missed: Vec<(u32, String)>,
+    /// Whether what was measured in a night changed from hour to hour, for each trial.
+    pub drifts: Vec<Drift>,
     /// Protocols that are not there, with the reason.
     pub missing: Vec<(String, String)>,
     /// What a reader should know of all of it.
@@ -31,6 +37,8 @@ pub struct Analysis {
     /// False where it was cut short, or a trial failed.
     pub complete: bool,
 }
+
+pub use drift::Drift;
 
 /// An experiment and what it found.
 #[derive(Clone, Debug)]
@@ -72,6 +80,8 @@ pub fn analyse(journal: &Journal) -> Analysis {
         flags: flags(journal, &points),
         complete: journal.is_complete() && failures.is_empty(),
         missing: missing(journal),
+        missed: missed(journal),
+        drifts: drift::drifts(&journal.plan, &points),
         points,
         failures,
     }
@@ -96,6 +106,14 @@ fn missing(journal: &Journal) -> Vec<(String, String)> {
     missing.collect()
 }
 
+fn missed(journal: &Journal) -> Vec<(u32, String)> {
+    let missed = journal.lines.iter().filter_map(|line| match line {
+        Line::FileSlotMissed { slot, reason } => Some((*slot, reason.clone())),
+        _ => None,
+    });
+    missed.collect()
+}
+
 /// Of warm-ups, too: they are no part of a figure, but what failed in them fails again.
 fn failures(samples: &[&TrialSample]) -> Vec<Failure> {
     let failure = |sample: &&TrialSample| {
@@ -114,7 +132,17 @@ fn flags(journal: &Journal, points: &[Point]) -> Vec<Flag> {
         _ => "other programs",
     };
     let disturbed = disturbed(&journal.plan, points, others);
-    flags.chain(disturbed).chain(points.iter().filter_map(not_cold)).collect()
+    let missed = missed_slots(journal);
+    flags.chain(missed).chain(disturbed).chain(points.iter().filter_map(not_cold)).collect()
+}
+
+fn missed_slots(journal: &Journal) -> Option<Flag> {
+    let (missed, all) = (missed(journal), journal.plan.rounds);
+    let named: Vec<String> = missed.iter().map(|(slot, _)| slot.to_string()).collect();
+    let slots = if named.len() == 1 { "slot" } else { "slots" };
+    let detail =
+        format!("{slots} {} of {all} were not made, and are in no figure", named.join(", "));
+    (!missed.is_empty()).then(|| Flag::new(MISSED_SLOTS, detail))
 }
 
 /// Servers of this program share the machine with their clients; a server of others does where its address is one of this
@@ -191,6 +219,8 @@ impl Trial {
     }
 }
 
+/// A night has fewer slots than were asked for.
+pub const MISSED_SLOTS: &str = "missed-slots";
 /// The server is not this program's.
 pub const SERVER_OF_OTHERS: &str = "server-of-others";
 const THEIRS: &str =

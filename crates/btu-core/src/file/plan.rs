@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::experiment;
 use super::experiment::Experiment;
+use super::night::Night;
 use super::sample::Operation;
 use super::sample::Trial;
 use super::target::Target;
@@ -54,6 +55,9 @@ pub struct Plan {
     /// A file of it that is retrieved; where one is named, nothing is stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub object: Option<String>,
+    /// Where each round is a slot with a time of its own; `None` for one behind the other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub night: Option<Night>,
 }
 
 /// The verb of a plan.
@@ -110,6 +114,7 @@ impl Plan {
             mtus_bytes: Vec::new(),
             target: None,
             object: None,
+            night: None,
         }
     }
 
@@ -157,6 +162,7 @@ impl Plan {
             .or_else(|| outside("mtus_bytes", &self.mtus_bytes, LEAST_MTU, MOST_MTU))
             .or_else(|| self.illegal_path())
             .or_else(|| self.illegal_target())
+            .or_else(|| self.illegal_night())
             .or_else(|| self.repeated())
             .or_else(|| self.idle())
             .or_else(|| self.large_block())
@@ -239,6 +245,16 @@ impl Plan {
             "experiments",
             format!("{name} needs servers of this program: {reason}; leave it out"),
         ))
+    }
+
+    /// A night has no rounds but its slots: each is the first of its hour.
+    fn illegal_night(&self) -> Option<(&'static str, String)> {
+        let night = self.night.as_ref()?;
+        if night.every_ns.is_zero() {
+            return Some(("every", "0: write a time above 0".to_owned()));
+        }
+        let cause = "a night has none: every slot counts; leave them out";
+        (self.warm_rounds > 0).then(|| ("warm_rounds", cause.to_owned()))
     }
 
     /// What host B is called.

@@ -33,6 +33,18 @@ pub enum Line {
         /// The directory, as it was called when it was made.
         name: String,
     },
+    /// The night begins: what a later part of it counts its slots from.
+    FileNight {
+        /// When the first slot is due, in nanoseconds since 1970, UTC.
+        first_unix_ns: Nanos,
+    },
+    /// A slot of a night that was not made, and never will be.
+    FileSlotMissed {
+        /// Its number, from 1: that of its round.
+        slot: u32,
+        /// Why.
+        reason: String,
+    },
     /// A trial.
     FileTrial(Box<TrialSample>),
 }

@@ -277,7 +277,8 @@ fn a_server_of_others_loses_its_name_its_user_and_its_paths() {
     }
     assert!(told.starts_with("ftp://account-") && told.contains(":2121/path-"), "{told}");
     assert_eq!(redactor.target(&told.parse().unwrap()).to_string(), told);
-    let line = r#"{"operation":"get","failure":"ftp CWD get: the server nas.example.org answers 550"}"#;
+    let line =
+        r#"{"operation":"get","failure":"ftp CWD get: the server nas.example.org answers 550"}"#;
     let after = redactor.line(line).unwrap();
     assert!(after.contains(r#""operation":"get""#) && after.contains("CWD path-"), "{after}");
     assert!(!after.contains("nas"), "{after}");

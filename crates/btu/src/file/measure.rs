@@ -7,6 +7,7 @@ use btu_core::file::plan::Slot;
 use btu_core::file::sample::Line;
 use btu_core::file::sample::TrialSample;
 
+use super::night;
 use super::start::Started;
 use crate::exit::Failure;
 use crate::measurement::Interrupt;
@@ -16,9 +17,30 @@ use crate::measurement::place;
 
 /// Measures everything that the journal does not hold yet.
 pub(super) fn measure(started: &mut Started, interrupt: &Interrupt) -> Result<Ending, Failure> {
-    let slots = left(started);
+    match started.plan.night.clone() {
+        Some(night) => night::measure(started, &night, interrupt)?,
+        None => {
+            let slots = left(started);
+            let numbered: Vec<(u64, Slot)> = (1..).zip(slots).collect();
+            let all = numbered.len();
+            make(started, &numbered, all, interrupt)?;
+        }
+    }
+    started.progress.finish();
+    started.journal.sync().map_err(journal_failure)?;
+    let is_asked = interrupt.flag().load(Relaxed);
+    Ok(if is_asked { Ending::Interrupted } else { Ending::Complete })
+}
+
+/// Makes these trials, each with its number of so many.
+pub(super) fn make(
+    started: &mut Started,
+    slots: &[(u64, Slot)],
+    all: usize,
+    interrupt: &Interrupt,
+) -> Result<(), Failure> {
     let mut round = 0;
-    for (number, slot) in (1_u64..).zip(&slots) {
+    for (number, slot) in slots {
         if interrupt.flag().load(Relaxed) {
             break;
         }
@@ -26,7 +48,7 @@ pub(super) fn measure(started: &mut Started, interrupt: &Interrupt) -> Result<En
             round = slot.round;
             started.journal.sync().map_err(journal_failure)?;
         }
-        started.progress.begins(&started.plan, slot, number, slots.len());
+        started.progress.begins(&started.plan, slot, *number, all);
         let sample = seen(started, slot);
         // A trial that was told to end measured nothing.
         if interrupt.flag().load(Relaxed) {
@@ -35,10 +57,7 @@ pub(super) fn measure(started: &mut Started, interrupt: &Interrupt) -> Result<En
         let line = Line::FileTrial(Box::new(sample));
         started.journal.keep(&line).map_err(journal_failure)?;
     }
-    started.progress.finish();
-    started.journal.sync().map_err(journal_failure)?;
-    let is_asked = interrupt.flag().load(Relaxed);
-    Ok(if is_asked { Ending::Interrupted } else { Ending::Complete })
+    Ok(())
 }
 
 /// The trials that are there and were not made yet.

@@ -8,6 +8,7 @@ use anyhow::anyhow;
 use btu_core::file::experiment;
 use btu_core::file::experiment::EXPERIMENTS;
 use btu_core::file::experiment::Experiment;
+use btu_core::file::night::Night;
 use btu_core::file::plan::Plan;
 use btu_core::file::target::Target;
 use btu_core::file::target::TargetError;
@@ -52,8 +53,13 @@ impl WhatArgs {
             None => Plan { path: self.path.into(), ..plan },
         };
         let plan = Plan {
-            rounds: self.rounds,
-            warm_rounds: self.warm.unwrap_or(plan.warm_rounds),
+            rounds: self.rounds(),
+            warm_rounds: self.warm.unwrap_or(if self.every.is_some() {
+                0
+            } else {
+                plan.warm_rounds
+            }),
+            night: self.every.map(|every_ns| Night { every_ns, from: self.from }),
             protocols: self.protocols.clone(),
             sizes_bytes: self.sizes.clone(),
             clients: self.clients.clone(),
@@ -64,6 +70,15 @@ impl WhatArgs {
             Some((key, cause)) => Err(Failure::usage(anyhow!("{}: {cause}", option(key)))),
             None => Ok(plan),
         }
+    }
+
+    /// Every slot that is due before the end of the night, or as many as were asked for.
+    fn rounds(&self) -> u32 {
+        let (Some(every), Some(from), Some(until)) = (self.every, self.from, self.until) else {
+            return self.rounds;
+        };
+        let slots = from.until(until).count().div_ceil(every.count().max(1));
+        u32::try_from(slots).unwrap_or(u32::MAX)
     }
 
     /// Not read by clap, which repeats a value that it refuses, and a password in it.
@@ -132,6 +147,7 @@ fn option(key: &'static str) -> &'static str {
     match key {
         "warm_rounds" => "--warm",
         "rounds" => "--rounds",
+        "every" => "--every",
         "clients" => "--clients",
         "sizes_bytes" => "--sizes",
         "mtus_bytes" => "--mtu",

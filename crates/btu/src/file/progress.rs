@@ -42,6 +42,16 @@ impl Progress {
         }
     }
 
+    /// The slot of this number is next, so much later.
+    pub(super) fn waits(&self, slot: u32, left: Nanos) {
+        let told = format!("slot {slot} is due in {}", span(left));
+        match &self.form {
+            Form::Bar(bar) => bar.set_message(told),
+            Form::Lines => output::message(&told),
+            Form::Silent => {}
+        }
+    }
+
     /// Takes the bar away before the report is printed.
     pub(super) fn finish(&self) {
         self.form.finish();
