@@ -28,7 +28,7 @@ pub struct Analysis {
     pub failures: Vec<Failure>,
     /// Slots of a night that were not made, with the reason.
     pub missed: Vec<(u32, String)>,
-    /// Whether what was measured in a night changed from hour to hour, for each trial.
+    /// Whether what was measured in a night changed from its beginning to its end, for each trial.
     pub drifts: Vec<Drift>,
     /// Protocols that are not there, with the reason.
     pub missing: Vec<(String, String)>,

@@ -2,6 +2,7 @@
 
 use btu_core::file::analysis::Outcome;
 use btu_core::file::point::Figure as Found;
+use btu_core::file::table::Column;
 use btu_core::file::table::Row;
 use btu_core::file::table::Table;
 use btu_core::file::table::Unit;
@@ -51,10 +52,12 @@ fn figure(outcome: &Outcome) -> Option<Figure> {
 }
 
 fn first_rate(table: &Table) -> Option<(Found, String)> {
-    let column = table.columns.iter().position(|one| one.unit == Unit::KibPerSecond)?;
     let head = table.head.to_lowercase();
-    let label = |row: &Row| format!("{head} {}", row.label);
-    table.rows.iter().find_map(|row| Some(((*row.cells.get(column)?)?, label(row))))
+    let is_rate = |column: &Column| column.unit == Unit::KibPerSecond;
+    let rates: Vec<usize> =
+        (0..table.columns.len()).filter(|at| is_rate(&table.columns[*at])).collect();
+    let of_row = |row: &Row| rates.iter().find_map(|at| *row.cells.get(*at)?);
+    table.rows.iter().find_map(|row| Some((of_row(row)?, format!("{head} {}", row.label))))
 }
 
 fn badges(seen: &Seen<'_>) -> Vec<Badge> {

@@ -29,6 +29,8 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
     let mut blocks = vec![Block::paragraph(about)];
     let points = analysis.points.iter().filter(|point| !point.each_round.is_empty());
     let points: Vec<&Point> = points.collect();
+    let table = (!points.is_empty()).then(|| slots(plan, night.every_ns, &points));
+    blocks.extend(table.map(Block::Table));
     blocks.extend((!points.is_empty()).then(|| Block::Lines(chart(plan, night.every_ns, &points))));
     let missed = analysis.missed.iter().map(|(slot, why)| format!("slot {slot} was missed: {why}"));
     let items: Vec<String> = analysis.drifts.iter().map(drift).chain(missed).collect();
@@ -36,14 +38,14 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
     blocks
 }
 
-/// `+1.2 % an hour [-0.3, 2.8]: no drift is seen`
+/// The change from the first slot to the last, with its interval and what follows from that.
 fn drift(found: &Drift) -> String {
-    let Drift { label, per_hour, interval, slots } = found;
-    let [rate, low, high] = [*per_hour, interval.low, interval.high].map(|part| 100.0 * part);
+    let Drift { label, over_night, interval, slots } = found;
+    let [rate, low, high] = [*over_night, interval.low, interval.high].map(|part| 100.0 * part);
     let verdict = if found.is_there() { "there was a drift" } else { "no drift is seen" };
-    let digits = |value: f64| number::fixed(value, 2);
+    let digits = |value: f64| number::fixed(value, 1);
     format!(
-        "{label}: the rate changed by {} % an hour, 95 % interval {} to {}, over {slots} slots: {verdict}",
+        "{label}: the rate changed by {} % from the first slot to the last, 95 % interval {} to {}, over {slots} slots: {verdict}",
         digits(rate),
         digits(low),
         digits(high)
