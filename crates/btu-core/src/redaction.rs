@@ -127,7 +127,7 @@ impl Redactor {
         let host = self.agent(&target.host);
         let user = target.user.as_ref().map(|user| self.alias(Kind::Account, user));
         let directories = target.directories.iter().map(|part| self.path(part)).collect();
-        Target { host, user, directories, ..target.clone() }
+        Target { user, host, directories, ..target.clone() }
     }
 
     /// A path of a user, wherever it leads.
