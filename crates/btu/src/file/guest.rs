@@ -73,8 +73,9 @@ impl Guest {
         };
         let sites = addresses(target, protocol.port())?.into_iter().map(site);
         let (site, mut house) = first_open(protocol, sites, patience)?;
-        let size = |name: &String| house.size(name).map_err(|cause| without_object(name, cause));
-        let object = plan.object.as_ref().map(size).transpose()?;
+        let measured =
+            |name: &String| house.size(name).map_err(|cause| without_object(name, cause));
+        let object = plan.object.as_ref().map(measured).transpose()?;
         let greeting = house.greeting();
         house.leave().map_err(Failure::environment)?;
         let (site, directory) = (Arc::new(site), fresh_name());

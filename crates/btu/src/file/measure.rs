@@ -17,14 +17,11 @@ use crate::measurement::place;
 
 /// Measures everything that the journal does not hold yet.
 pub(super) fn measure(started: &mut Started, interrupt: &Interrupt) -> Result<Ending, Failure> {
-    match started.plan.night.clone() {
-        Some(night) => night::measure(started, &night, interrupt)?,
-        None => {
-            let slots = left(started);
-            let numbered: Vec<(u64, Slot)> = (1..).zip(slots).collect();
-            let all = numbered.len();
-            make(started, &numbered, all, interrupt)?;
-        }
+    if let Some(night) = started.plan.night.clone() {
+        night::measure(started, &night, interrupt)?;
+    } else {
+        let numbered: Vec<(u64, Slot)> = (1..).zip(left(started)).collect();
+        make(started, &numbered, numbered.len(), interrupt)?;
     }
     started.progress.finish();
     started.journal.sync().map_err(journal_failure)?;

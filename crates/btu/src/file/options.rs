@@ -18,7 +18,7 @@ pub(crate) struct FileArgs {
     /// A directory on a disk for the files of cold and warm reads [default: /var/tmp]
     #[arg(long, value_name = "DIR", help_heading = "Hosts")]
     pub(super) io_dir: Option<PathBuf>,
-    /// The password of the target's user, as the first line of a file [default: the variable BTU_TARGET_PASSWORD]
+    /// The password of the target's user, as the first line of a file [default: that of the environment]
     #[arg(long, value_name = "FILE", help_heading = "Hosts")]
     pub(super) password_file: Option<PathBuf>,
     #[command(flatten)]
