@@ -4,15 +4,20 @@
 
 pub mod analysis;
 pub mod experiment;
+mod leftovers;
+pub mod night;
 pub mod plan;
 pub mod point;
 pub mod round;
 pub mod sample;
 pub mod table;
+pub mod target;
 #[cfg(test)]
 mod testing;
 
 use crate::verb;
+
+pub use leftovers::leftovers;
 
 /// Everything that a result directory of a file service holds.
 pub type Journal = verb::Journal<plan::Plan, sample::Line>;

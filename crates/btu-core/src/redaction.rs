@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use crate::disclosure::Disclosure;
 use crate::disclosure::Fact;
+use crate::file::target::Target;
 use crate::pingpong::import;
 use crate::pingpong::sample::Line;
 use crate::words::several;
@@ -28,6 +29,8 @@ use names::is_of_agent;
 pub struct Redactor {
     key: [u8; 32],
     names: Names,
+    /// Files and directories of a server of others, as errors name them.
+    operands: Vec<String>,
     replaced: BTreeMap<Kind, BTreeSet<String>>,
     /// Files of other tools that lost what nothing was read of.
     thinned: usize,
@@ -74,6 +77,7 @@ impl Redactor {
         Self {
             key,
             names: Names::of(disclosure),
+            operands: Vec::new(),
             replaced: BTreeMap::new(),
             thinned: 0,
             emptied: 0,
@@ -84,6 +88,13 @@ impl Redactor {
     #[must_use]
     pub fn knowing<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Self {
         names.into_iter().for_each(|name| self.names.learn(name));
+        self
+    }
+
+    /// The same where errors name these files: what may be a word like any other is replaced only there.
+    #[must_use]
+    pub fn knowing_operands(mut self, operands: impl IntoIterator<Item = String>) -> Self {
+        self.operands.extend(operands);
         self
     }
 
@@ -109,6 +120,19 @@ impl Redactor {
         }
         let alias = self.alias(Kind::Host, host);
         name.replacen(host, &alias, 1)
+    }
+
+    /// A server of others, of which the protocol and the port stay.
+    pub fn target(&mut self, target: &Target) -> Target {
+        let host = self.agent(&target.host);
+        let user = target.user.as_ref().map(|user| self.alias(Kind::Account, user));
+        let directories = target.directories.iter().map(|part| self.path(part)).collect();
+        Target { user, host, directories, ..target.clone() }
+    }
+
+    /// A path of a user, wherever it leads.
+    pub fn path(&mut self, path: &str) -> String {
+        self.alias(Kind::Path, path)
     }
 
     /// A user's words, such as the label of a cell.
@@ -200,6 +224,7 @@ impl Redactor {
                 for (name, mut field) in std::mem::take(fields) {
                     match &mut field {
                         Value::String(text) if name == DIRECTORY => *text = self.place(text),
+                        Value::String(text) if name == FAILURE => *text = self.failure(text),
                         Value::Array(_) | Value::String(_) if SENTENCES.contains(&&*name) => {
                             self.value(&mut field, Search::Everywhere);
                         }
@@ -211,6 +236,16 @@ impl Redactor {
             Value::String(text) => *text = self.text(text, search),
             Value::Bool(_) | Value::Null | Value::Number(_) => {}
         }
+    }
+
+    /// `ftp RETR OPERAND: the server answers 550`
+    fn failure(&mut self, text: &str) -> String {
+        let mut told = text.to_owned();
+        for operand in self.operands.clone() {
+            let alias = self.alias(Kind::Path, &operand);
+            told = told.replace(&format!(" {operand}:"), &format!(" {alias}:"));
+        }
+        self.text(&told, Search::Sentences)
     }
 
     fn text(&mut self, text: &str, search: Search) -> String {
@@ -308,6 +343,8 @@ const SENTENCES: [&str; 10] = [
 ];
 /// The kind of a line with a file of another tool.
 const IMPORTED: &str = "ping_pong_file";
+/// The key of why a client of a file service failed.
+const FAILURE: &str = "failure";
 /// The key of a directory that the user named.
 const DIRECTORY: &str = "directory";
 /// Each look leaves fewer words that are no alias; two are the most that any text needed so far.

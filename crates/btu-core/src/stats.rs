@@ -20,6 +20,7 @@ mod rank_sum;
 mod simulation;
 mod spearman;
 mod tide;
+mod trend;
 
 pub use bimodal::Split;
 pub use bimodal::bimodality_coefficient;
@@ -63,6 +64,7 @@ pub use rank_sum::mann_whitney_greater;
 pub use spearman::spearman;
 pub use spearman::spearman_interval;
 pub use spearman::spearman_p;
+pub use trend::slope;
 
 pub(crate) use bounds::LEAST_EFFECT;
 pub(crate) use bounds::LEAST_PASSES;

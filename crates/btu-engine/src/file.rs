@@ -19,6 +19,7 @@ mod rx_rpc;
 mod rx_stream;
 mod scratch;
 pub mod service;
+pub mod site;
 mod sockets;
 mod tcp_rpc;
 
@@ -43,23 +44,24 @@ use serde::Serialize;
 
 pub use self::account::Account;
 pub use self::account::Usage;
+use self::site::Abroad;
+use self::site::Stay;
 pub use self::sockets::Sockets;
 use crate::error::EngineError;
 use crate::place::Place;
 use crate::time::now;
 
 /// Every file protocol of this build, in the order in which `btu list` shows them.
-pub static FILE_PROTOCOLS: &[&dyn FileProtocol] =
-    &[
-        &afs::Afs,
-        &ftp::Ftp,
-        &h2::H2,
-        &http::Http,
-        &quic::Quic,
-        &rx_rpc::RxRpc,
-        &rx_stream::RxStream,
-        &tcp_rpc::TcpRpc,
-    ];
+pub static FILE_PROTOCOLS: &[&dyn FileProtocol] = &[
+    &afs::Afs,
+    &ftp::Ftp,
+    &h2::H2,
+    &http::Http,
+    &quic::Quic,
+    &rx_rpc::RxRpc,
+    &rx_stream::RxStream,
+    &tcp_rpc::TcpRpc,
+];
 
 /// The protocol of this name.
 pub fn by_name(name: &str) -> Option<&'static dyn FileProtocol> {
@@ -82,9 +84,9 @@ pub trait FileProtocol: Debug + Sync {
     /// What its clients can do, in the order of the alphabet.
     fn operations(&self) -> &'static [Operation];
 
-    /// How long a server of it stays.
-    fn stay(&self) -> Stay {
-        Stay::OneTrial
+    /// How long a server of it is there.
+    fn tenure(&self) -> Tenure {
+        Tenure::OneTrial
     }
 
     /// Starts a server on a free port. Each of its threads is on the roll of its account from its first call to its
@@ -94,15 +96,20 @@ pub trait FileProtocol: Debug + Sync {
     /// Opens a session with a server. The calling thread is in the network of the client. What it waits for ends where
     /// the sockets of the visit are closed.
     fn open(&self, visit: &Visit) -> Result<Box<dyn Session>, EngineError>;
+
+    /// How its clients use a server that somebody else runs; `None` where they use none but ours.
+    fn abroad(&self) -> Option<&dyn Abroad> {
+        None
+    }
 }
 
-/// How long a server stays, in a service.
+/// How long a server is there, in a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stay {
+pub enum Tenure {
     /// It comes for a trial, and goes with it.
     OneTrial,
     /// It takes long to come, and serves every trial of its place.
-    WhileServed,
+    WholeService,
 }
 
 /// What a server is to give.
@@ -133,6 +140,8 @@ pub struct Visit {
     pub patience: Duration,
     /// What it does there.
     pub errand: Errand,
+    /// How it comes to a server of others; `None` at one of ours.
+    pub stay: Option<Stay>,
     /// Every socket of the client: closed from another thread, they end it.
     pub sockets: Arc<Sockets>,
     /// This program, where a client is a process of its own.

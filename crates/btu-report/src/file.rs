@@ -4,6 +4,7 @@ mod charts;
 mod experiments;
 mod faults;
 mod headline;
+mod night;
 mod reading;
 mod repeat;
 mod rows;
@@ -49,6 +50,7 @@ static FIRST: &[Section<Compose>] = &[Section {
 
 /// Behind them, in reading order.
 static LAST: &[Section<Compose>] = &[
+    Section { name: "night", title: "Night", level: Level::Applications, compose: night::compose },
     Section::faults(faults::compose),
     Section { name: "trials", title: "Every trial", level: Level::Cells, compose: trials::compose },
     Section::disclosure(|seen| disclosed_hosts(&seen.journal.hosts)),
@@ -77,9 +79,17 @@ fn caption(journal: &Journal) -> String {
 }
 
 /// Between which hosts, in words.
-fn path(journal: &Journal) -> &'static str {
+fn path(journal: &Journal) -> String {
+    let far = journal.plan.far();
     match journal.plan.path {
-        Path::Direct => "direct link of the local testbed",
-        Path::Loopback => "loopback of this machine",
+        Path::Direct => "direct link of the local testbed".to_owned(),
+        Path::Loopback => "loopback of this machine".to_owned(),
+        Path::Target => format!("from this machine to {far}, a server that somebody else runs"),
     }
+}
+
+/// What a server of others said of itself.
+pub(crate) fn greeting(journal: &Journal) -> Option<&str> {
+    let server = journal.hosts.hosts.get("active")?.get("server")?;
+    server.get("greeting")?.value.as_ref()?.as_str()
 }

@@ -1,7 +1,9 @@
 //! The verb `file`: what a file service delivers to one and to many clients, from plan to report.
 
 mod finish;
+mod guest;
 mod measure;
+mod night;
 mod options;
 mod planning;
 mod progress;
@@ -32,7 +34,9 @@ pub(crate) fn file(args: &FileArgs) -> Result<Exit, Failure> {
     }
     let interrupt = Interrupt::listen().map_err(Failure::environment)?;
     let mut started = start::start(args, &interrupt)?;
-    let ending = measure::measure(&mut started, &interrupt)?;
+    let ending = measure::measure(&mut started, &interrupt);
+    started.leave()?;
+    let ending = ending?;
     finish::finish(args, &mut started.journal, ending, &interrupt)
 }
 

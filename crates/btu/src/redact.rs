@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use btu_control::Identity;
+use btu_core::file::plan as file_service;
 use btu_core::journal::file;
 use btu_core::manifest::Covers;
 use btu_core::manifest::Manifest;
@@ -76,6 +77,8 @@ pub(crate) fn redact(args: &RedactArgs) -> Result<Exit, Failure> {
 enum Plan<'f> {
     /// It names the hosts of agents.
     OfAgents(Box<traffic::Plan>),
+    /// It names a server of others.
+    OfTarget(Box<file_service::Plan>),
     /// It holds no names.
     Plain(&'f [u8]),
 }
@@ -84,6 +87,15 @@ impl<'f> Plan<'f> {
     fn of(files: &'f ResultFiles) -> Result<Self, Failure> {
         let content = files.get(file::PLAN).unwrap_or_default();
         let text = std::str::from_utf8(content).unwrap_or_default();
+        if file_service::Plan::is_in(text) {
+            let plan = file_service::Plan::stored(file::PLAN, text).map_err(Failure::usage)?;
+            let is_plain = plan.target.is_none();
+            return Ok(if is_plain {
+                Self::Plain(content)
+            } else {
+                Self::OfTarget(Box::new(plan))
+            });
+        }
         if !traffic::Plan::is_in(text) {
             return Ok(Self::Plain(content));
         }
@@ -92,17 +104,31 @@ impl<'f> Plan<'f> {
         Ok(if is_plain { Self::Plain(content) } else { Self::OfAgents(Box::new(plan)) })
     }
 
-    fn agents(&self) -> Vec<&str> {
+    /// What hosts are called in it.
+    fn names(&self) -> Vec<&str> {
         match self {
+            Self::OfTarget(plan) => vec![plan.far()],
             Self::OfAgents(plan) => plan.agents.values().map(String::as_str).collect(),
             Self::Plain(_) => Vec::new(),
         }
+    }
+
+    /// Files and directories of a server of others.
+    fn operands(&self) -> Vec<String> {
+        let Self::OfTarget(plan) = self else { return Vec::new() };
+        let directories = plan.target.iter().flat_map(|target| target.directories.clone());
+        directories.chain(plan.object.clone()).collect()
     }
 
     /// What is sent is drawn by the names of its tests: those stay.
     fn redacted(self, redactor: &mut Redactor) -> Vec<u8> {
         let mut plan = match self {
             Self::OfAgents(plan) => plan,
+            Self::OfTarget(mut plan) => {
+                plan.target = plan.target.map(|target| redactor.target(&target));
+                plan.object = plan.object.map(|object| redactor.path(&object));
+                return plan.to_toml().into_bytes();
+            }
             Self::Plain(content) => return content.to_vec(),
         };
         for name in plan.agents.values_mut() {
@@ -134,7 +160,8 @@ impl Redacted {
         let mut disclosure = files.disclosure().map_err(Failure::usage)?;
         let key = blake3::derive_key(KEY, identity.pkcs8());
         let plan = Plan::of(files)?;
-        let mut redactor = Redactor::new(key, &disclosure).knowing(plan.agents());
+        let mut redactor =
+            Redactor::new(key, &disclosure).knowing(plan.names()).knowing_operands(plan.operands());
         let note = if keep_notes { None } else { disclosure.note.take() };
         let hosts = serde_json::to_vec_pretty(&redactor.disclosure(disclosure));
         let mut own = BTreeMap::from([

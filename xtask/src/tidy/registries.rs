@@ -110,6 +110,7 @@ static REGISTRIES: &[Registry] = &[
             "rx",
             "scratch",
             "service",
+            "site",
             "sockets",
         ],
         page: "docs/file-protocols.md",

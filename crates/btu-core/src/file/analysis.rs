@@ -1,8 +1,11 @@
 //! From the samples of a journal to what each experiment found.
 
+mod drift;
+
 use super::Journal;
 use super::experiment;
 use super::experiment::Experiment;
+use super::plan::Plan;
 use super::point::Point;
 use super::round;
 use super::sample::Held;
@@ -23,6 +26,10 @@ pub struct Analysis {
     pub points: Vec<Point>,
     /// Trials that failed, in their order.
     pub failures: Vec<Failure>,
+    /// Slots of a night that were not made, with the reason.
+    pub missed: Vec<(u32, String)>,
+    /// Whether what was measured in a night changed from its beginning to its end, for each trial.
+    pub drifts: Vec<Drift>,
     /// Protocols that are not there, with the reason.
     pub missing: Vec<(String, String)>,
     /// What a reader should know of all of it.
@@ -30,6 +37,8 @@ pub struct Analysis {
     /// False where it was cut short, or a trial failed.
     pub complete: bool,
 }
+
+pub use drift::Drift;
 
 /// An experiment and what it found.
 #[derive(Clone, Debug)]
@@ -68,31 +77,34 @@ pub fn analyse(journal: &Journal) -> Analysis {
     };
     Analysis {
         experiments: journal.plan.named().into_iter().map(outcome).collect(),
-        flags: flags(&points),
+        flags: flags(journal, &points),
         complete: journal.is_complete() && failures.is_empty(),
         missing: missing(journal),
+        missed: missed(journal),
+        drifts: drift::drifts(&journal.plan, &points),
         points,
         failures,
     }
 }
 
 fn samples(journal: &Journal) -> Vec<&TrialSample> {
-    journal.lines.iter().filter_map(trial_of).collect()
-}
-
-fn trial_of(line: &Line) -> Option<&TrialSample> {
-    match line {
-        Line::FileTrial(sample) => Some(sample),
-        Line::FileMissing { .. } => None,
-    }
+    journal.lines.iter().filter_map(Line::trial).collect()
 }
 
 fn missing(journal: &Journal) -> Vec<(String, String)> {
     let missing = journal.lines.iter().filter_map(|line| match line {
         Line::FileMissing { protocol, reason } => Some((protocol.clone(), reason.clone())),
-        Line::FileTrial(_) => None,
+        _ => None,
     });
     missing.collect()
+}
+
+fn missed(journal: &Journal) -> Vec<(u32, String)> {
+    let missed = journal.lines.iter().filter_map(|line| match line {
+        Line::FileSlotMissed { slot, reason } => Some((*slot, reason.clone())),
+        _ => None,
+    });
+    missed.collect()
 }
 
 /// Of warm-ups, too: they are no part of a figure, but what failed in them fails again.
@@ -104,20 +116,46 @@ fn failures(samples: &[&TrialSample]) -> Vec<Failure> {
     samples.iter().filter_map(failure).collect()
 }
 
-fn flags(points: &[Point]) -> Vec<Flag> {
-    let shared = Flag::new(SHARED_HOST, SHARED);
-    let flags = std::iter::once(shared).filter(|_| !points.is_empty());
-    flags.chain(disturbed(points)).chain(points.iter().filter_map(not_cold)).collect()
+fn flags(journal: &Journal, points: &[Point]) -> Vec<Flag> {
+    let theirs = journal.plan.target.as_ref().map(|_| Flag::new(SERVER_OF_OTHERS, THEIRS));
+    let shared = is_shared(journal).then(|| Flag::new(SHARED_HOST, SHARED));
+    let flags = theirs.into_iter().chain(shared).filter(|_| !points.is_empty());
+    let others = match journal.plan.target {
+        Some(_) if is_shared(journal) => "other programs, the server among them,",
+        _ => "other programs",
+    };
+    let disturbed = disturbed(&journal.plan, points, others);
+    let missed = missed_slots(journal);
+    flags.chain(missed).chain(disturbed).chain(points.iter().filter_map(not_cold)).collect()
+}
+
+fn missed_slots(journal: &Journal) -> Option<Flag> {
+    let (missed, all) = (missed(journal), journal.plan.rounds);
+    let named: Vec<String> = missed.iter().map(|(slot, _)| slot.to_string()).collect();
+    let slots = if named.len() == 1 { "slot" } else { "slots" };
+    let detail =
+        format!("{slots} {} of {all} were not made, and are in no figure", named.join(", "));
+    (!missed.is_empty()).then(|| Flag::new(MISSED_SLOTS, detail))
+}
+
+/// Servers of this program share the machine with their clients; a server of others does where its address is one of this
+/// host.
+fn is_shared(journal: &Journal) -> bool {
+    let is_here = || {
+        let server = journal.hosts.hosts.get("active")?.get("server")?;
+        server.get("on_this_host")?.value.as_ref()?.as_bool()
+    };
+    journal.plan.target.is_none() || is_here() == Some(true)
 }
 
 /// Other programs took CPUs from trials.
-fn disturbed(points: &[Point]) -> Option<Flag> {
-    let taken = |point: &Point| Some((experiment::foreign(point)?, point.trial.label()));
+fn disturbed(plan: &Plan, points: &[Point], others: &str) -> Option<Flag> {
+    let taken = |point: &Point| Some((experiment::foreign(point)?, plan.label(&point.trial)));
     let all: Vec<(f64, String)> = points.iter().filter_map(taken).collect();
     let (most, label) = all.iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
     let trials = several(all.len(), "trial");
     let detail = format!(
-        "other programs used {:.0} % of the CPUs and more during {trials} of {}, {most:.0} % at most ({label}): rates are of \
+        "{others} used {:.0} % of the CPUs and more during {trials} of {}, {most:.0} % at most ({label}): rates are of \
          what they left; end them, and measure again",
         experiment::FOREIGN,
         points.len()
@@ -157,18 +195,29 @@ impl Trial {
 
     /// The trial in words: `ftp get 1 MB B->A, 2 clients, MTU 1500, cold`.
     pub fn label(&self) -> String {
-        let (operation, way) = (self.operation.name(), self.direction.name());
+        self.label_towards("B")
+    }
+
+    /// The same where host B has a name.
+    pub(super) fn label_towards(&self, far: &str) -> String {
+        let (operation, way) = (self.operation.name(), self.direction.towards(far));
         let size = size_text(self.size_bytes);
         let what = [
             Some(format!("{} {operation} {size} {way}", self.protocol)),
             (self.clients > 1).then(|| format!("{} clients", self.clients)),
             self.mtu_bytes.map(|mtu| format!("MTU {}", mtu.count())),
-            (self.held != Held::Nowhere).then(|| self.held.name().to_owned()),
+            self.held.is_on_disk().then(|| self.held.name().to_owned()),
         ];
         what.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 }
 
+/// A night has fewer slots than were asked for.
+pub const MISSED_SLOTS: &str = "missed-slots";
+/// The server is not this program's.
+pub const SERVER_OF_OTHERS: &str = "server-of-others";
+const THEIRS: &str =
+    "the server is not this program's: what it used, and what its files lay in, cannot be told";
 /// Clients and servers are on one machine.
 pub const SHARED_HOST: &str = "shared-host";
 const SHARED: &str = "clients and servers share the CPUs of one machine: how the service grows with its clients \

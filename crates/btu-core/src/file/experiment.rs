@@ -32,6 +32,11 @@ pub trait Experiment: fmt::Debug + Sync {
     /// One line for lists.
     fn about(&self) -> &'static str;
 
+    /// Why it says nothing of a server that others run; `None` where it does.
+    fn needs_own_servers(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Rounds before those that count, where the plan does not say.
     fn warm_rounds(&self) -> u32 {
         5
@@ -78,6 +83,16 @@ fn trial(protocol: &str, operation: Operation, direction: Direction, size: Bytes
     }
 }
 
+/// The same of the server that the plan names, where it names one of others: fewer files over a path that others use, too.
+fn of_target(plan: &Plan, one: Trial) -> Trial {
+    if plan.target.is_none() {
+        return one;
+    }
+    let fitting = THEIR_AMOUNT.count() / one.size_bytes.count().max(1);
+    let count = u32::try_from(fitting).unwrap_or(u32::MAX).clamp(1, one.count);
+    Trial { held: Held::Unknown, count, ..one }
+}
+
 /// What was found of a trial.
 fn point<'p>(points: &'p [Point], trial: &Trial) -> Option<&'p Point> {
     points.iter().find(|point| point.trial.is_like(trial) && point.rounds > 0)
@@ -89,9 +104,9 @@ fn total(points: &[Point], trial: &Trial) -> Option<Figure> {
 }
 
 /// What its figures are held back by, where there is evidence.
-fn limit(point: &Point) -> Option<String> {
+fn limit(plan: &Plan, point: &Point) -> Option<String> {
     let busy = point.server.host_cpu_percent.filter(|busy| busy.value >= BUSY)?.value;
-    let label = point.trial.label();
+    let label = plan.label(&point.trial);
     let others = foreign(point)
         .map_or_else(String::new, |others| format!(", {others:.0} % with other programs"));
     Some(format!(
@@ -112,6 +127,8 @@ fn at_mtu(mtu: Option<Bytes>) -> String {
 
 /// What a client passes in one trial: long enough to be timed, short enough to be repeated.
 const AMOUNT: Bytes = Bytes::new(64 << 20);
+/// The same of a server of others.
+const THEIR_AMOUNT: Bytes = Bytes::new(16 << 20);
 /// The file of the paper, a megabyte of 1024 KB.
 const MB: Bytes = Bytes::new(1 << 20);
 /// Percent of all CPUs from which nothing is left for anybody.

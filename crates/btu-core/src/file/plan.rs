@@ -9,8 +9,10 @@ use serde::Serialize;
 
 use super::experiment;
 use super::experiment::Experiment;
+use super::night::Night;
 use super::sample::Operation;
 use super::sample::Trial;
+use super::target::Target;
 use crate::run::schedule::shuffle;
 use crate::units::Bytes;
 use crate::units::Nanos;
@@ -47,6 +49,15 @@ pub struct Plan {
     /// MTUs of the path, likewise.
     #[serde(default)]
     pub mtus_bytes: Vec<Bytes>,
+    /// The server of others that stands for host B, with the path `target`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<Target>,
+    /// A file of it that is retrieved; where one is named, nothing is stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub object: Option<String>,
+    /// Where each round is a slot with a time of its own; `None` for one behind the other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub night: Option<Night>,
 }
 
 /// The verb of a plan.
@@ -67,6 +78,8 @@ pub enum Path {
     Direct,
     /// The loopback of this machine itself: both hosts are this one.
     Loopback,
+    /// From this machine to a server that somebody else runs.
+    Target,
 }
 
 /// A trial in its place.
@@ -99,7 +112,17 @@ impl Plan {
             sizes_bytes: Vec::new(),
             clients: Vec::new(),
             mtus_bytes: Vec::new(),
+            target: None,
+            object: None,
+            night: None,
         }
+    }
+
+    /// The same against a server of others, of which `object` is retrieved where one is named.
+    #[must_use]
+    pub fn against(self, target: Target, object: Option<String>) -> Self {
+        let patience_ns = THEIR_PATIENCE;
+        Self { path: Path::Target, patience_ns, target: Some(target), object, ..self }
     }
 
     /// The plan as `plan.toml` holds it.
@@ -138,6 +161,8 @@ impl Plan {
             .or_else(|| outside("sizes_bytes", &self.sizes_bytes, LEAST_SIZE, MOST_SIZE))
             .or_else(|| outside("mtus_bytes", &self.mtus_bytes, LEAST_MTU, MOST_MTU))
             .or_else(|| self.illegal_path())
+            .or_else(|| self.illegal_target())
+            .or_else(|| self.illegal_night())
             .or_else(|| self.repeated())
             .or_else(|| self.idle())
             .or_else(|| self.large_block())
@@ -189,9 +214,57 @@ impl Plan {
         if self.patience_ns.is_zero() {
             return Some(("patience_ns", "0: write a time above 0".to_owned()));
         }
-        let fixed = self.path == Path::Loopback && !self.mtus_bytes.is_empty();
-        let cause = "the loopback keeps its MTU; leave it out, or write path direct";
-        fixed.then(|| ("mtus_bytes", cause.to_owned()))
+        let cause = match self.path {
+            _ if self.mtus_bytes.is_empty() => return None,
+            Path::Direct => return None,
+            Path::Loopback => "the loopback keeps its MTU; leave it out, or write path direct",
+            Path::Target => "the path to a server of others keeps its MTU; leave it out",
+        };
+        Some(("mtus_bytes", cause.to_owned()))
+    }
+
+    /// What cannot be asked of a server of others.
+    fn illegal_target(&self) -> Option<(&'static str, String)> {
+        if self.path != Path::Target || self.target.is_none() {
+            let is_whole = self.path != Path::Target && self.target.is_none();
+            let named = self.object.as_ref().map(|_| ("object", NO_TARGET.to_owned()));
+            return if is_whole { named } else { Some(("target", NO_TARGET.to_owned())) };
+        }
+        if !self.protocols.is_empty() {
+            return Some((
+                "protocols",
+                "the URL of the target names its own; leave them out".to_owned(),
+            ));
+        }
+        if self.object.is_some() && self.sizes_bytes.len() > 1 {
+            return Some(("sizes_bytes", "one file has one size; leave them out".to_owned()));
+        }
+        let cannot = |one: &'static dyn Experiment| Some((one.name(), one.needs_own_servers()?));
+        let (name, reason) = self.named().into_iter().find_map(cannot)?;
+        Some((
+            "experiments",
+            format!("{name} needs servers of this program: {reason}; leave it out"),
+        ))
+    }
+
+    /// A night has no rounds but its slots: each is the first of its hour.
+    fn illegal_night(&self) -> Option<(&'static str, String)> {
+        let night = self.night.as_ref()?;
+        if night.every_ns.is_zero() {
+            return Some(("every", "0: write a time above 0".to_owned()));
+        }
+        let cause = "a night has none: every slot counts; leave them out";
+        (self.warm_rounds > 0).then(|| ("warm_rounds", cause.to_owned()))
+    }
+
+    /// What host B is called.
+    pub fn far(&self) -> &str {
+        self.target.as_ref().map_or("B", |target| &target.host)
+    }
+
+    /// A trial of this plan in words.
+    pub fn label(&self, trial: &Trial) -> String {
+        trial.label_towards(self.far())
     }
 
     /// The experiments of this plan.
@@ -226,8 +299,13 @@ impl Plan {
 
     /// The protocols that were asked for, or those of an experiment.
     pub(super) fn protocols_or(&self, own: &[&str]) -> Vec<String> {
-        let own = || own.iter().map(|name| (*name).to_owned()).collect();
-        if self.protocols.is_empty() { own() } else { self.protocols.clone() }
+        match &self.target {
+            Some(target) => vec![target.scheme.clone()],
+            None if self.protocols.is_empty() => {
+                own.iter().map(|name| (*name).to_owned()).collect()
+            }
+            None => self.protocols.clone(),
+        }
     }
 
     /// The sizes that were asked for, or those of an experiment.
@@ -243,7 +321,7 @@ impl Plan {
     /// The MTUs that were asked for, or those of an experiment; on a loopback the one that it has.
     pub(super) fn mtus_or(&self, own: &[Bytes]) -> Vec<Option<Bytes>> {
         match (self.path, self.mtus_bytes.is_empty()) {
-            (Path::Loopback, _) => vec![None],
+            (Path::Loopback | Path::Target, _) => vec![None],
             (Path::Direct, true) => own.iter().copied().map(Some).collect(),
             (Path::Direct, false) => self.mtus_bytes.iter().copied().map(Some).collect(),
         }
@@ -255,6 +333,7 @@ impl fmt::Display for Path {
         out.write_str(match self {
             Self::Direct => "direct",
             Self::Loopback => "loopback",
+            Self::Target => "target",
         })
     }
 }
@@ -287,6 +366,9 @@ fn generator(seed: u64, round: u32) -> ChaCha12Rng {
     ChaCha12Rng::from_seed(*hasher.finalize().as_bytes())
 }
 
+/// How long a client may wait for what goes over networks of others: a send buffer of 4 MB arrives within it at 0.6 Mbit/s.
+const THEIR_PATIENCE: Nanos = Nanos::from_secs(60);
+const NO_TARGET: &str = "a server of others is named by target, with path target";
 /// As the seed: five results were averaged (CITI TR 92-2, section 2.1).
 const ROUNDS: u32 = 5;
 const MOST_ROUNDS: u32 = 1000;

@@ -39,6 +39,8 @@ pub struct Point {
     pub total: Option<Figure>,
     /// The same of each round, by its number.
     pub totals_kib_s: BTreeMap<u32, f64>,
+    /// What each round says by itself, by its number.
+    pub each_round: BTreeMap<u32, RoundFigures>,
     /// Each client.
     pub clients: Vec<ClientFigures>,
     /// How alike the clients fared.
@@ -47,6 +49,17 @@ pub struct Point {
     pub datagrams_per_block: Option<Figure>,
     /// What it cost the server.
     pub server: ServerFigures,
+}
+
+/// One round of a trial.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RoundFigures {
+    /// The time that counted.
+    pub elapsed_s: f64,
+    /// All directions together.
+    pub total_kib_s: f64,
+    /// Jain's index of the clients' rates; `None` for one client.
+    pub jain: Option<f64>,
 }
 
 /// A mean over rounds: geometric, where every value has a logarithm.
@@ -149,6 +162,7 @@ impl Point {
             rates: rates(trial.direction, &rounds),
             total: over(&rounds, |round| Some(round.total_kib_s())),
             totals_kib_s: rounds.iter().map(|one| (one.number(), one.total_kib_s())).collect(),
+            each_round: rounds.iter().map(of_round).collect(),
             fairness: fairness(&clients, &rounds),
             datagrams_per_block: over(&rounds, Round::datagrams_per_block),
             clients,
@@ -161,6 +175,13 @@ impl Point {
         let times: Vec<f64> = self.clients.iter().map(|one| one.elapsed_s.value).collect();
         stats::arithmetic_mean(&times)
     }
+}
+
+fn of_round(round: &Round<'_>) -> (u32, RoundFigures) {
+    let clients = round.clients();
+    let alike = Alike::of(&clients).filter(|_| clients.len() > 1);
+    let (elapsed_s, total_kib_s) = (round.elapsed_s(), round.total_kib_s());
+    (round.number(), RoundFigures { elapsed_s, total_kib_s, jain: alike.map(|one| one.jain) })
 }
 
 fn warm(rounds: &[Round<'_>]) -> usize {

@@ -277,6 +277,11 @@ impl Operation {
 }
 
 impl Direction {
+    /// As it is written for people, where host B has this name.
+    pub fn towards(self, far: &str) -> String {
+        self.name().replace('B', far)
+    }
+
     /// As it is written.
     pub const fn name(self) -> &'static str {
         match self {
@@ -290,11 +295,17 @@ impl Direction {
 }
 
 impl Held {
+    /// True where a server of this program gives a file of its disk.
+    pub const fn is_on_disk(self) -> bool {
+        matches!(self, Self::Cold | Self::Warm)
+    }
+
     /// As it is written.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Cold => "cold",
             Self::Nowhere => "nowhere",
+            Self::Unknown => "unknown",
             Self::Warm => "warm",
         }
     }

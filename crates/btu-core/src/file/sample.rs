@@ -16,6 +16,11 @@ use crate::units::Nanos;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Line {
+    /// What is about to be made at a server of others: a directory that begins with nobody else's name, or a file in it.
+    FileMade {
+        /// Its name, from the directory of the target; a directory ends with `/`.
+        name: String,
+    },
     /// A protocol that was asked for and is not there.
     FileMissing {
         /// Its name.
@@ -23,8 +28,35 @@ pub enum Line {
         /// What the machine or the protocol lacks.
         reason: String,
     },
+    /// All that was made at a server of others is gone from there.
+    FileRemoved {
+        /// The directory, as it was called when it was made.
+        name: String,
+    },
+    /// The night begins: what a later part of it counts its slots from.
+    FileNight {
+        /// When the first slot is due, in nanoseconds since 1970, UTC.
+        first_unix_ns: Nanos,
+    },
+    /// A slot of a night that was not made, and never will be.
+    FileSlotMissed {
+        /// Its number, from 1: that of its round.
+        slot: u32,
+        /// Why.
+        reason: String,
+    },
     /// A trial.
     FileTrial(Box<TrialSample>),
+}
+
+impl Line {
+    /// The trial of this line.
+    pub fn trial(&self) -> Option<&TrialSample> {
+        match self {
+            Self::FileTrial(sample) => Some(sample),
+            _ => None,
+        }
+    }
 }
 
 /// What is measured at once, between clients and one server (or two, one on each host).
@@ -96,6 +128,8 @@ pub enum Held {
     Cold,
     /// Nowhere: it is made while it is sent, or thrown away while it comes.
     Nowhere,
+    /// At a server of others: whether in its cache or on its disk, nobody here knows.
+    Unknown,
     /// On a disk, and in the page cache.
     Warm,
 }

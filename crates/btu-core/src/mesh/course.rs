@@ -79,12 +79,11 @@ fn turns(plan: &Plan, one: &Judged, number: usize, round: usize) -> Vec<(usize, 
 }
 
 /// What of a batch is not in the journal; `None` where all of it is.
-fn left(lines: &[Line], batch: Batch) -> Option<Batch> {
-    let has = |pair: &Pair| {
-        samples(lines, batch.part).any(|one| one.round == batch.round && one.pair == *pair)
-    };
-    let pairs: Vec<Pair> = batch.pairs.iter().copied().filter(|pair| !has(pair)).collect();
-    (!pairs.is_empty()).then_some(Batch { pairs, ..batch })
+fn left(lines: &[Line], mut batch: Batch) -> Option<Batch> {
+    let Batch { part, round, .. } = batch;
+    let has = |pair: &Pair| samples(lines, part).any(|one| one.round == round && one.pair == *pair);
+    batch.pairs.retain(|pair| !has(pair));
+    (!batch.pairs.is_empty()).then_some(batch)
 }
 
 pub(super) fn samples(lines: &[Line], part: Part) -> impl Iterator<Item = &PairSample> {

@@ -23,51 +23,51 @@ pub enum HostListError {
 ///
 /// # Errors
 /// A bracket, a range or their number.
-pub fn expand(list: &str) -> Result<Vec<String>, HostListError> {
+pub fn expand(text: &str) -> Result<Vec<String>, HostListError> {
     let mut hosts = Vec::new();
-    for entry in entries(list)? {
-        hosts.extend(expanded(entry, list)?);
+    for entry in entries(text)? {
+        hosts.extend(expanded(entry, text)?);
         if hosts.len() > MOST {
-            return Err(HostListError::TooMany(list.to_owned()));
+            return Err(HostListError::TooMany(text.to_owned()));
         }
     }
     Ok(hosts)
 }
 
 /// What commas outside of brackets part.
-fn entries(list: &str) -> Result<Vec<&str>, HostListError> {
+fn entries(text: &str) -> Result<Vec<&str>, HostListError> {
     let (mut entries, mut begin, mut is_inside) = (Vec::new(), 0, false);
-    for (at, sign) in list.char_indices() {
+    for (at, sign) in text.char_indices() {
         match sign {
             '[' | ']' if is_inside == (sign == '[') => {
-                return Err(HostListError::Bracket(list.to_owned()));
+                return Err(HostListError::Bracket(text.to_owned()));
             }
             '[' | ']' => is_inside = !is_inside,
             ',' if !is_inside => {
-                entries.push(&list[begin..at]);
+                entries.push(&text[begin..at]);
                 begin = at + 1;
             }
             _ => {}
         }
     }
     if is_inside {
-        return Err(HostListError::Bracket(list.to_owned()));
+        return Err(HostListError::Bracket(text.to_owned()));
     }
-    entries.push(&list[begin..]);
+    entries.push(&text[begin..]);
     Ok(entries.into_iter().map(str::trim).filter(|entry| !entry.is_empty()).collect())
 }
 
 /// One entry: every bracket in it is a choice, the last one turns fastest.
-fn expanded(entry: &str, list: &str) -> Result<Vec<String>, HostListError> {
+fn expanded(entry: &str, text: &str) -> Result<Vec<String>, HostListError> {
     let Some((before, rest)) = entry.split_once('[') else { return Ok(vec![entry.to_owned()]) };
     let (inside, after) = rest.split_once(']').unwrap_or((rest, ""));
-    let ends = expanded(after, list)?;
+    let ends = expanded(after, text)?;
     let mut hosts = Vec::new();
     for part in inside.split(',') {
-        let (first, last) = bounds(part.trim(), list)?;
+        let (first, last) = bounds(part.trim(), text)?;
         for number in first.value..=last {
             if hosts.len() > MOST {
-                return Err(HostListError::TooMany(list.to_owned()));
+                return Err(HostListError::TooMany(text.to_owned()));
             }
             let width = first.width;
             hosts.extend(ends.iter().map(|end| format!("{before}{number:0width$}{end}")));
@@ -82,11 +82,11 @@ struct First {
     width: usize,
 }
 
-fn bounds(part: &str, list: &str) -> Result<(First, u64), HostListError> {
-    let wrong = || HostListError::Range { list: list.to_owned(), part: part.to_owned() };
-    let number = |text: &str| {
-        let is_number = !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
-        if is_number { text.parse::<u64>().map_err(|_| wrong()) } else { Err(wrong()) }
+fn bounds(part: &str, text: &str) -> Result<(First, u64), HostListError> {
+    let wrong = || HostListError::Range { list: text.to_owned(), part: part.to_owned() };
+    let number = |digits: &str| {
+        let is_number = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
+        if is_number { digits.parse::<u64>().map_err(|_| wrong()) } else { Err(wrong()) }
     };
     let (first, last) = part.split_once('-').unwrap_or((part, part));
     let (value, end) = (number(first)?, number(last)?);

@@ -125,9 +125,9 @@ mod tests {
     /// Rates by the model, without a rest.
     fn exact(tx: &[f64], rx: &[f64]) -> Grid {
         let mut grid = Grid::new(tx.len());
-        for from in 0..tx.len() {
-            for to in 0..rx.len() {
-                grid.set(from, to, Some(1000.0 * (tx[from] + rx[to]).exp()));
+        for (from, sends) in tx.iter().enumerate() {
+            for (to, receives) in rx.iter().enumerate() {
+                grid.set(from, to, Some(1000.0 * (sends + receives).exp()));
             }
         }
         grid

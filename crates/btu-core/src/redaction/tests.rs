@@ -263,3 +263,23 @@ proptest::proptest! {
         proptest::prop_assert_eq!(redactor.words(&once), once);
     }
 }
+
+/// What an error says of a file is a word like any other; elsewhere such words stay.
+#[test]
+fn a_server_of_others_loses_its_name_its_user_and_its_paths() {
+    let target: Target = "ftp://alice@nas.example.org:2121/pub/get".parse().unwrap();
+    let names = [target.host.as_str()];
+    let redactor = Redactor::new([7; 32], &Disclosure::default()).knowing(names);
+    let mut redactor = redactor.knowing_operands(target.directories.clone());
+    let told = redactor.target(&target).to_string();
+    for word in ["alice", "nas", "example", "/pub", "get"] {
+        assert!(!told.contains(word), "{word} in {told}");
+    }
+    assert!(told.starts_with("ftp://account-") && told.contains(":2121/path-"), "{told}");
+    assert_eq!(redactor.target(&told.parse().unwrap()).to_string(), told);
+    let line =
+        r#"{"operation":"get","failure":"ftp CWD get: the server nas.example.org answers 550"}"#;
+    let after = redactor.line(line).unwrap();
+    assert!(after.contains(r#""operation":"get""#) && after.contains("CWD path-"), "{after}");
+    assert!(!after.contains("nas"), "{after}");
+}

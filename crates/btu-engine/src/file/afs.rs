@@ -25,7 +25,7 @@ use super::FileProtocol;
 use super::Offer;
 use super::Served;
 use super::Session;
-use super::Stay;
+use super::Tenure;
 use super::Visit;
 use crate::error::EngineError;
 
@@ -46,8 +46,8 @@ impl FileProtocol for Afs {
         &[Operation::Get]
     }
 
-    fn stay(&self) -> Stay {
-        Stay::WhileServed
+    fn tenure(&self) -> Tenure {
+        Tenure::WholeService
     }
 
     fn serve(&self, offer: &Offer) -> Result<Box<dyn Served>, EngineError> {

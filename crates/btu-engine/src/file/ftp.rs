@@ -7,6 +7,7 @@
 //! directory where the server is given one, any other name is kept in memory up to a limit. It has
 //! no TLS and passes files unchanged in both types.
 
+mod abroad;
 mod client;
 mod command;
 mod data;

@@ -3,6 +3,7 @@
 mod client;
 mod crew;
 mod gate;
+mod posted;
 mod stage;
 mod surroundings;
 mod way;
@@ -15,7 +16,6 @@ use std::sync::atomic::Ordering::Relaxed;
 use btu_core::file::sample::Direction;
 use btu_core::file::sample::Held;
 use btu_core::file::sample::Operation;
-use btu_core::file::sample::ServerSample;
 use btu_core::file::sample::Trial;
 use btu_core::file::sample::TrialSample;
 use btu_core::units::Bytes;
@@ -23,6 +23,7 @@ use btu_core::units::Nanos;
 
 use self::crew::Crew;
 use self::crew::Terms;
+use self::posted::Posted;
 use self::stage::Prop;
 use self::stage::Stage;
 use self::surroundings::Surroundings;
@@ -30,9 +31,9 @@ use self::way::Way;
 use super::Errand;
 use super::FileProtocol;
 use super::Offer;
-use super::Served;
-use super::Stay;
+use super::Tenure;
 use super::by_name;
+use super::site::Lodging;
 use crate::error::EngineError;
 use crate::path::PathSettings;
 use crate::place::Party;
@@ -57,16 +58,8 @@ pub struct Service {
     stage: Option<Stage>,
     /// Servers that stay for the next trial of their place.
     standing: Vec<Posted>,
-}
-
-/// A server, and whose it is.
-#[derive(Debug)]
-struct Posted {
-    server: Box<dyn Served>,
-    /// The name of its protocol.
-    protocol: &'static str,
-    /// `a` or `b`.
-    host: &'static str,
+    /// Where the files of a server of others are, which then stands for host `b`.
+    lodging: Option<Lodging>,
 }
 
 impl Service {
@@ -82,7 +75,17 @@ impl Service {
             mtu: None,
             stage: None,
             standing: Vec::new(),
+            lodging: None,
         }
+    }
+
+    /// Between this host and a server that somebody else runs. Files that clients retrieve are there before the first trial.
+    pub fn abroad(a: Party, lodging: Lodging, patience: Nanos, stop: Arc<AtomicBool>) -> Self {
+        let address = lodging.site.address.ip();
+        let b = Party { address, ..a.clone() };
+        let mut service = Self::between(a, b, patience, stop);
+        service.lodging = Some(lodging);
+        service
     }
 
     /// Makes files that are cold or warm below this directory, for the servers of both hosts. They are removed with
@@ -139,8 +142,9 @@ impl Service {
         };
         let ways = Way::all_of(trial, &self.a, &self.b);
         let posted = self.post(protocol, trial, &ways)?;
-        let program = self.program.as_deref();
-        let terms = Terms { protocol, errand, program, patience: self.patience, stop: &self.stop };
+        let (program, lodging) = (self.program.as_deref(), self.lodging.as_ref());
+        let (patience, stop) = (self.patience, &self.stop);
+        let terms = Terms { protocol, errand, program, patience, lodging, stop };
         let mut crew = Crew::hire(&terms, trial.clients, &ways, &posted)?;
         crew.await_sessions();
         if let Some(prop) = &mut prop {
@@ -153,7 +157,7 @@ impl Service {
         sample.flags.extend(remarks);
         sample.flags.extend(prop.and_then(|prop| prop.doubt(&sample.servers)));
         drop(crew);
-        if protocol.stay() == Stay::WhileServed {
+        if protocol.tenure() == Tenure::WholeService {
             self.standing.extend(posted);
         }
         Ok(sample)
@@ -167,37 +171,35 @@ impl Service {
         posted: &[Posted],
     ) -> Result<TrialSample, EngineError> {
         let around = Surroundings::before(&self.a, self.b.address, trial.direction)?;
-        let before: Vec<_> = posted.iter().map(|one| one.server.account().usage()).collect();
+        let before: Vec<_> = posted.iter().map(Posted::usage).collect();
         let released = now();
         let elapsed_ns = crew.work(released).since(released);
-        let sample = |(one, before): (&Posted, _)| -> ServerSample {
-            one.server.account().usage().since(before).sample(one.host, elapsed_ns)
-        };
-        let servers = posted.iter().zip(&before).map(sample).collect();
+        let servers = posted.iter().zip(&before);
+        let servers =
+            servers.map(|(one, before)| one.sample(before.as_ref(), elapsed_ns)).collect();
         let seen = TrialSample { servers, ..blank(trial) };
         around.after(&self.a, seen)
     }
 
-    /// A server for each way: one that stayed, or a new one.
+    /// A server for each way: that of others, one that stayed, or a new one.
     fn post(
         &mut self,
         protocol: &'static dyn FileProtocol,
         trial: &Trial,
         ways: &[Way],
     ) -> Result<Vec<Posted>, EngineError> {
-        let post = |way: &Way| match self.stands(protocol, way) {
-            Some(posted) => Ok(posted),
-            None => self.start(protocol, trial, way),
+        let lodging = self.lodging.clone();
+        let post = |way: &Way| match (&lodging, self.stands(protocol, way)) {
+            (Some(lodging), _) => Ok(Posted::of_others(lodging.site.address, way.host)),
+            (None, Some(posted)) => Ok(posted),
+            (None, None) => self.start(protocol, trial, way),
         };
         ways.iter().map(post).collect()
     }
 
     fn stands(&mut self, protocol: &dyn FileProtocol, way: &Way) -> Option<Posted> {
-        let is_it = |one: &Posted| {
-            one.protocol == protocol.name()
-                && one.host == way.host
-                && one.server.address().ip() == way.server.address.to_canonical()
-        };
+        let address = way.server.address.to_canonical();
+        let is_it = |one: &Posted| one.serves(protocol.name(), way.host, address);
         let at = self.standing.iter().position(is_it)?;
         Some(self.standing.swap_remove(at))
     }
@@ -216,13 +218,12 @@ impl Service {
             clients: usize::try_from(trial.clients).unwrap_or(usize::MAX),
             program: self.program.clone(),
         };
-        let server = protocol.serve(&offer)?;
-        Ok(Posted { server, protocol: protocol.name(), host: way.host })
+        Ok(Posted::own(protocol.serve(&offer)?, protocol.name(), way.host))
     }
 
     /// The files of a trial that has any.
     fn prop(&mut self, trial: &Trial) -> Result<Option<Prop>, EngineError> {
-        if trial.held == Held::Nowhere {
+        if !trial.held.is_on_disk() {
             return Ok(None);
         }
         let nowhere = || EngineError::Refused("no directory for files was named".to_owned());
@@ -267,7 +268,7 @@ fn refuse_what_cannot_be(protocol: &dyn FileProtocol, trial: &Trial) -> Result<(
         "a trial without clients, files or bytes measures nothing".to_owned()
     } else if operation != Operation::Stream && times(trial) > MOST_TIMES {
         format!("more than {MOST_TIMES} files or calls of all clients are kept nowhere")
-    } else if trial.held != Held::Nowhere && operation != Operation::Get {
+    } else if trial.held.is_on_disk() && operation != Operation::Get {
         "only a file that is retrieved is on a disk".to_owned()
     } else {
         return Ok(());

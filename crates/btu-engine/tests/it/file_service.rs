@@ -33,7 +33,7 @@ use btu_engine::file::FileProtocol;
 use btu_engine::file::Moments;
 use btu_engine::file::Offer;
 use btu_engine::file::Served;
-use btu_engine::file::Stay;
+use btu_engine::file::Tenure;
 use btu_engine::file::Visit;
 use btu_engine::file::service::Service;
 use btu_sys::socket::Settings;
@@ -60,6 +60,7 @@ pub(crate) fn visit(server: &dyn Served, operation: Operation) -> Visit {
         settings: Settings::default(),
         patience: Duration::from_secs(30),
         errand: Errand { operation, size: Bytes::new(1024), count: 2, files: Vec::new() },
+        stay: None,
         sockets: Arc::default(),
         program: None,
     }
@@ -91,7 +92,7 @@ pub(crate) fn trial(protocol: &str, operation: Operation) -> Trial {
 /// Every protocol that this build has, but for those that have tests of their own: servers that take long to come, and ends
 /// that are processes of the program.
 pub(crate) fn built() -> impl Iterator<Item = &'static dyn FileProtocol> {
-    let is_quick = |one: &&dyn FileProtocol| one.stay() == Stay::OneTrial;
+    let is_quick = |one: &&dyn FileProtocol| one.tenure() == Tenure::OneTrial;
     let has_threads = |one: &&dyn FileProtocol| !one.name().starts_with("rx-");
     FILE_PROTOCOLS.iter().copied().filter(is_quick).filter(has_threads).filter(|protocol| {
         let left_out = protocol.serve(&offer(1)).err().map(|cause| cause.to_string());

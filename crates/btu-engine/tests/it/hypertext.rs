@@ -238,7 +238,9 @@ fn nginx_gives_our_clients_back_what_it_was_given() {
             settings: Settings::default(),
             patience: Duration::from_mins(1),
             errand: Errand { operation: Operation::Get, size, count: 1, files: Vec::new() },
+            stay: None,
             sockets: Arc::default(),
+            program: None,
         };
         let mut session = protocol.open(&visit).unwrap();
         let files = session.keeping().unwrap();

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use btu_core::file::analysis::Failure;
+use btu_core::file::leftovers;
+use btu_core::file::plan::Plan;
 use btu_core::file::sample::Line;
 use btu_core::sample::Flag;
 
@@ -10,10 +12,11 @@ use super::Seen;
 use crate::document::Block;
 
 pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
-    let failed = grouped(&seen.analysis.failures);
+    let failed = grouped(&seen.journal.plan, &seen.analysis.failures);
     let missing = seen.analysis.missing.iter();
     let missing = missing.map(|(protocol, reason)| format!("{protocol} is not there: {reason}"));
-    let items: Vec<String> = failed.into_iter().chain(missing).chain(remarks(seen)).collect();
+    let items = failed.into_iter().chain(missing).chain(left_behind(seen)).chain(remarks(seen));
+    let items: Vec<String> = items.collect();
     if items.is_empty() {
         return Vec::new();
     }
@@ -26,10 +29,10 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
 }
 
 /// A line for each trial and reason, with its rounds.
-fn grouped(failures: &[Failure]) -> Vec<String> {
+fn grouped(plan: &Plan, failures: &[Failure]) -> Vec<String> {
     let mut rounds: BTreeMap<(String, &str), Vec<String>> = BTreeMap::new();
     for failure in failures {
-        let key = (failure.trial.label(), failure.reason.as_str());
+        let key = (plan.label(&failure.trial), failure.reason.as_str());
         rounds.entry(key).or_default().push(failure.round.to_string());
     }
     let line = |((label, reason), rounds): ((String, &str), Vec<String>)| {
@@ -37,6 +40,13 @@ fn grouped(failures: &[Failure]) -> Vec<String> {
         format!("{label}, {word} {}: {reason}", rounds.join(", "))
     };
     rounds.into_iter().map(line).collect()
+}
+
+/// What nobody removed from a server of others.
+fn left_behind(seen: &Seen<'_>) -> Option<String> {
+    let left = leftovers(&seen.journal.lines);
+    let far = seen.journal.plan.far();
+    (!left.is_empty()).then(|| format!("left at {far}: {}: remove them there", left.join(", ")))
 }
 
 /// What the engine remarked of trials that count, each sentence once, with how many have it.

@@ -2,6 +2,7 @@
 
 use btu_core::file::analysis::Outcome;
 use btu_core::file::point::Figure as Found;
+use btu_core::file::table::Column;
 use btu_core::file::table::Row;
 use btu_core::file::table::Table;
 use btu_core::file::table::Unit;
@@ -51,10 +52,12 @@ fn figure(outcome: &Outcome) -> Option<Figure> {
 }
 
 fn first_rate(table: &Table) -> Option<(Found, String)> {
-    let column = table.columns.iter().position(|one| one.unit == Unit::KibPerSecond)?;
     let head = table.head.to_lowercase();
-    let label = |row: &Row| format!("{head} {}", row.label);
-    table.rows.iter().find_map(|row| Some(((*row.cells.get(column)?)?, label(row))))
+    let is_rate = |column: &Column| column.unit == Unit::KibPerSecond;
+    let rates: Vec<usize> =
+        (0..table.columns.len()).filter(|at| is_rate(&table.columns[*at])).collect();
+    let of_row = |row: &Row| rates.iter().find_map(|at| *row.cells.get(*at)?);
+    table.rows.iter().find_map(|row| Some((of_row(row)?, format!("{head} {}", row.label))))
 }
 
 fn badges(seen: &Seen<'_>) -> Vec<Badge> {
@@ -98,6 +101,9 @@ fn facts(seen: &Seen<'_>) -> Vec<Pair> {
         Pair::new("Experiments", plan.experiments.join(", ")),
         Pair::new("Measured", format!("{from}{to}; {warm}, then {rounds} that count")),
     ];
+    facts.extend(plan.target.as_ref().map(|target| Pair::new("Server", target.to_string())));
+    facts.extend(super::greeting(journal).map(|said| Pair::new("Server's greeting", said)));
+    facts.extend(plan.object.as_ref().map(|name| Pair::new("File retrieved", name)));
     facts.extend(seen.analysis.flags.iter().map(|flag| Pair::new(&flag.name, &flag.detail)));
     facts.extend(journal.hosts.note.iter().map(|note| Pair::new("Note", note)));
     facts

@@ -9,10 +9,8 @@ use btu_core::units::Nanos;
 /// The head and the rows.
 pub(crate) fn csv_rows(journal: &Journal) -> Vec<Vec<String>> {
     let head = COLUMNS.map(ToOwned::to_owned).to_vec();
-    let rows = journal.lines.iter().flat_map(|line| match line {
-        Line::FileTrial(sample) => sample.clients.iter().map(|one| row(sample, one)).collect(),
-        Line::FileMissing { .. } => Vec::new(),
-    });
+    let trials = journal.lines.iter().filter_map(Line::trial);
+    let rows = trials.flat_map(|sample| sample.clients.iter().map(|one| row(sample, one)));
     std::iter::once(head).chain(rows).collect()
 }
 

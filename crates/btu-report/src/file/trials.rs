@@ -1,5 +1,6 @@
 //! Every trial over all its rounds, in full.
 
+use btu_core::file::plan::Plan;
 use btu_core::file::point::Figure;
 use btu_core::file::point::Point;
 
@@ -30,12 +31,12 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
     vec![Block::Table(Table {
         title: "Every trial".to_owned(),
         columns: std::iter::once(Column::left("Trial")).chain(columns).collect(),
-        rows: points.iter().map(row).collect(),
+        rows: points.iter().map(|point| row(&seen.journal.plan, point)).collect(),
         summary_rows: 0,
     })]
 }
 
-fn row(point: &Point) -> Vec<String> {
+fn row(plan: &Plan, point: &Point) -> Vec<String> {
     let value = |figure: Option<Figure>| number::figure_or_none(figure.map(|one| one.value));
     let interval = point.total.and_then(|total| total.interval);
     let none = || number::NONE.to_owned();
@@ -47,7 +48,7 @@ fn row(point: &Point) -> Vec<String> {
     };
     let percent = |figure: Option<Figure>| number::percent_or_none(figure.map(|one| one.value));
     vec![
-        point.trial.label(),
+        plan.label(&point.trial),
         point.rounds.to_string(),
         point.failed.to_string(),
         mtu,

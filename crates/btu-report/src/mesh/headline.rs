@@ -85,7 +85,7 @@ fn facts(mesh: &Mesh<'_>) -> Vec<Pair> {
     let to = EventRecord::finished_at(&journal.events)
         .map_or_else(String::new, |at| format!(" to {at}"));
     let who = match plan.partners {
-        Some(partners) => format!("each with {} others", partners),
+        Some(partners) => format!("each with {partners} others"),
         None => "all pairs".to_owned(),
     };
     let flows = several(plan.flows, "connection");

@@ -1,5 +1,7 @@
 //! `result.json` of a file service: every trial over its rounds, with what each experiment made of it.
 
+mod reasons;
+
 use std::collections::BTreeMap;
 
 use btu_core::file::Journal;
@@ -17,10 +19,10 @@ use btu_core::units::Bytes;
 use serde::Deserialize;
 use serde::Serialize;
 
+use self::reasons::REASONS;
 use super::host::fact_text;
 use super::host_line;
 use super::silence;
-use super::silence::Reasons;
 use super::version::FILE_SCHEMA_VERSION;
 
 /// The result of one measurement of a file service. A KiB is 1024 bytes.
@@ -35,8 +37,12 @@ pub struct FileDocument {
     pub tool_version: Option<String>,
     /// The host in one line.
     pub host: String,
-    /// `direct` or `loopback`.
+    /// `direct`, `loopback` or `target`.
     pub path: String,
+    /// The server of others that was host B, as a URL without a password.
+    pub target: Option<String>,
+    /// What it said of itself.
+    pub server_greeting: Option<String>,
     /// Seed of every random choice.
     pub seed: u64,
     /// The experiments, in their order.
@@ -85,7 +91,7 @@ pub struct FileTrialResult {
     pub path_mtu_bytes: Option<u64>,
     /// Whether the path's devices segment for the system.
     pub offload: Option<bool>,
-    /// Where the file was asked to be: `cold`, `nowhere` or `warm`.
+    /// Where the file was asked to be: `cold`, `nowhere`, `warm`, or `unknown` at a server of others.
     pub held_asked: String,
     /// Where it was.
     pub held: String,
@@ -215,7 +221,7 @@ pub struct FileFailureResult {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileFlagResult {
-    /// Kebab case, stable: `shared-host`, `foreign-cpu`, `not-cold`.
+    /// Kebab case, stable: `shared-host`, `foreign-cpu`, `not-cold`, `server-of-others`.
     pub name: String,
     /// What was seen.
     pub detail: String,
@@ -230,6 +236,8 @@ pub fn file_result(journal: &Journal, analysis: &Analysis) -> FileDocument {
         tool_version: fact_text(journal.hosts.tool.get("version")),
         host: host_line(&journal.hosts),
         path: journal.plan.path.to_string(),
+        target: journal.plan.target.as_ref().map(ToString::to_string),
+        server_greeting: crate::file::greeting(journal).map(str::to_owned),
         seed: journal.plan.seed,
         experiments: journal.plan.experiments.clone(),
         started_at: EventRecord::started_at(&journal.events).map(str::to_owned),
@@ -239,7 +247,7 @@ pub fn file_result(journal: &Journal, analysis: &Analysis) -> FileDocument {
         fits: findings().flat_map(|one| &one.fits).map(fit).collect(),
         bidirectional: findings().flat_map(|one| &one.pairs).map(pair).collect(),
         ratios: findings().flat_map(|one| &one.ratios).map(ratio).collect(),
-        failures: analysis.failures.iter().map(failure).collect(),
+        failures: analysis.failures.iter().map(|one| failure(journal, one)).collect(),
         missing: analysis.missing.iter().cloned().collect(),
         flags: analysis.flags.iter().map(flag).collect(),
     }
@@ -333,8 +341,9 @@ fn ratio(ratio: &Ratio) -> FileRatioResult {
     }
 }
 
-fn failure(one: &btu_core::file::analysis::Failure) -> FileFailureResult {
-    FileFailureResult { label: one.trial.label(), round: one.round, failure: one.reason.clone() }
+fn failure(journal: &Journal, one: &btu_core::file::analysis::Failure) -> FileFailureResult {
+    let label = journal.plan.label(&one.trial);
+    FileFailureResult { label, round: one.round, failure: one.reason.clone() }
 }
 
 fn flag(flag: &Flag) -> FileFlagResult {
@@ -350,49 +359,6 @@ impl FileDocument {
 
 /// What leads forward: never two of them in one trial.
 const FORWARD: [Direction; 3] = [Direction::AToB, Direction::WithinA, Direction::WithinB];
-const NO_ROUND: &str = "no round came to its end";
-const NO_INTERVAL: &str = "an interval needs three rounds";
-const NO_RATIO: &str =
-    "other programs took CPUs from it, or its rounds are too few: an interval needs three";
-const ONE_CLIENT: &str = "one client has nobody to be compared with";
-const NOT_READ: &str = "the samples say why it could not be read: not_available of their servers";
-const NOT_WATCHED: &str = "watched for less than 0.2 s in all rounds, or its CPUs are not known";
-
-/// Why each key may be null.
-const REASONS: &Reasons = &[
-    ("tool_version", "the journal does not name the program"),
-    ("started_at", "the journal has no beginning"),
-    ("finished_at", "the measurement was cut short"),
-    ("mtu_bytes", "the path kept the MTU that it has"),
-    ("path_mtu_bytes", "the path has no MTU of its own, or it could not be read"),
-    ("offload", "the path has no devices of its own, or they could not be asked"),
-    ("elapsed_s", NO_ROUND),
-    ("elapsed_ci95_s", NO_INTERVAL),
-    ("forward_rate_kib_s", "no byte went this way"),
-    ("backward_rate_kib_s", "no byte went this way"),
-    ("rate_kib_s", NO_ROUND),
-    ("rate_ci95_kib_s", NO_INTERVAL),
-    ("mean_elapsed_s", NO_ROUND),
-    ("median_elapsed_s", ONE_CLIENT),
-    ("jain", ONE_CLIENT),
-    ("slowest_over_median", ONE_CLIENT),
-    ("worst_client", ONE_CLIENT),
-    ("finish_spread_s", ONE_CLIENT),
-    ("server_cpu_percent_of_one", NOT_READ),
-    ("server_cpu_percent_of_all", NOT_READ),
-    ("host_cpu_percent", NOT_WATCHED),
-    ("foreign_cpu_percent", NOT_WATCHED),
-    ("calls_per_s", NOT_READ),
-    ("calls_per_kib", NOT_READ),
-    ("server_cpu_s_per_gib", NOT_READ),
-    ("disk_per_delivered", NOT_READ),
-    ("sum_over_unidirectional", NO_RATIO),
-    ("sum_over_unidirectional_ci95", NO_RATIO),
-    ("rate_ratio", NO_ROUND),
-    ("server_cpu_ratio", NOT_READ),
-    ("host_cpu_ratio", NOT_WATCHED),
-    ("calls_ratio", NOT_READ),
-];
 
 #[cfg(test)]
 mod tests;

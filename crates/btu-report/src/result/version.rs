@@ -11,7 +11,7 @@ pub const PINGPONG_SCHEMA_VERSION: &str = "1.7.0";
 /// Version of the shape of a traffic measurement's `result.json`.
 pub const TRAFFIC_SCHEMA_VERSION: &str = "3.5.0";
 /// Version of the shape of a file service's `result.json`.
-pub const FILE_SCHEMA_VERSION: &str = "1.0.0";
+pub const FILE_SCHEMA_VERSION: &str = "1.1.0";
 /// Version of the shape of a mesh's `result.json`.
 pub const MESH_SCHEMA_VERSION: &str = "1.0.0";
 /// Version of the shape of the document of `btu explain --json`.
@@ -53,9 +53,7 @@ static PINGPONG: LaterKeys = LaterKeys(&[
     (7, "left_out"),
     (7, "stop"),
 ]);
-static FILE: LaterKeys = LaterKeys(&[]);
-
-/// Of a mesh.
+static FILE: LaterKeys = LaterKeys(&[(1, "target"), (1, "server_greeting")]);
 static MESH: LaterKeys = LaterKeys(&[]);
 static TRAFFIC: LaterKeys = LaterKeys(&[
     (1, "pacing_blocks"),

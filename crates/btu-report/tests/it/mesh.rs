@@ -51,10 +51,8 @@ fn sample(batch: &Batch, pair: (usize, usize)) -> PairSample {
         Way { bytes: Bytes::new(usual + little), elapsed_ns, retransmitted: Some(Bytes::ZERO) }
     };
     let failed = [pair.0.min(pair.1), pair.0.max(pair.1)] == [0, 4];
-    let (there, back) = match failed {
-        true => (None, None),
-        false => (Some(way(pair.0, pair.1)), Some(way(pair.1, pair.0))),
-    };
+    let measured = |from, to| (!failed).then(|| way(from, to));
+    let (there, back) = (measured(pair.0, pair.1), measured(pair.1, pair.0));
     let failure = failed.then(|| "no route to host".to_owned());
     let (part, round, started_at) = (batch.part, batch.round, AT.to_owned());
     PairSample { part, round, pair, started_at, there, back, failure }

@@ -7,6 +7,7 @@ use btu_core::file::plan::Slot;
 use btu_core::file::sample::Line;
 use btu_core::file::sample::TrialSample;
 
+use super::night;
 use super::start::Started;
 use crate::exit::Failure;
 use crate::measurement::Interrupt;
@@ -16,9 +17,27 @@ use crate::measurement::place;
 
 /// Measures everything that the journal does not hold yet.
 pub(super) fn measure(started: &mut Started, interrupt: &Interrupt) -> Result<Ending, Failure> {
-    let slots = left(started);
+    if let Some(night) = started.plan.night.clone() {
+        night::measure(started, &night, interrupt)?;
+    } else {
+        let numbered: Vec<(u64, Slot)> = (1..).zip(left(started)).collect();
+        make(started, &numbered, numbered.len(), interrupt)?;
+    }
+    started.progress.finish();
+    started.journal.sync().map_err(journal_failure)?;
+    let is_asked = interrupt.flag().load(Relaxed);
+    Ok(if is_asked { Ending::Interrupted } else { Ending::Complete })
+}
+
+/// Makes these trials, each with its number of so many.
+pub(super) fn make(
+    started: &mut Started,
+    slots: &[(u64, Slot)],
+    all: usize,
+    interrupt: &Interrupt,
+) -> Result<(), Failure> {
     let mut round = 0;
-    for (number, slot) in (1_u64..).zip(&slots) {
+    for (number, slot) in slots {
         if interrupt.flag().load(Relaxed) {
             break;
         }
@@ -26,7 +45,7 @@ pub(super) fn measure(started: &mut Started, interrupt: &Interrupt) -> Result<En
             round = slot.round;
             started.journal.sync().map_err(journal_failure)?;
         }
-        started.progress.begins(slot, number, slots.len());
+        started.progress.begins(&started.plan, slot, *number, all);
         let sample = seen(started, slot);
         // A trial that was told to end measured nothing.
         if interrupt.flag().load(Relaxed) {
@@ -35,10 +54,7 @@ pub(super) fn measure(started: &mut Started, interrupt: &Interrupt) -> Result<En
         let line = Line::FileTrial(Box::new(sample));
         started.journal.keep(&line).map_err(journal_failure)?;
     }
-    started.progress.finish();
-    started.journal.sync().map_err(journal_failure)?;
-    let is_asked = interrupt.flag().load(Relaxed);
-    Ok(if is_asked { Ending::Interrupted } else { Ending::Complete })
+    Ok(())
 }
 
 /// The trials that are there and were not made yet.
@@ -51,10 +67,7 @@ fn left(started: &Started) -> Vec<Slot> {
 }
 
 fn place_of(line: &Line) -> Option<(u32, u32)> {
-    match line {
-        Line::FileTrial(sample) => Some((sample.round, sample.position)),
-        Line::FileMissing { .. } => None,
-    }
+    line.trial().map(|sample| (sample.round, sample.position))
 }
 
 fn seen(started: &mut Started, slot: &Slot) -> TrialSample {

@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
+use btu_core::file::night::TimeOfDay;
 use btu_core::file::plan::Path;
 use btu_core::units::Bytes;
+use btu_core::units::Nanos;
 
 use crate::measurement::options::ResultArgs;
 
@@ -16,6 +18,9 @@ pub(crate) struct FileArgs {
     /// A directory on a disk for the files of cold and warm reads [default: /var/tmp]
     #[arg(long, value_name = "DIR", help_heading = "Hosts")]
     pub(super) io_dir: Option<PathBuf>,
+    /// The password of the target's user, as the first line of a file [default: that of the environment]
+    #[arg(long, value_name = "FILE", help_heading = "Hosts")]
+    pub(super) password_file: Option<PathBuf>,
     #[command(flatten)]
     pub(super) result: ResultArgs,
 }
@@ -42,12 +47,33 @@ pub(crate) struct WhatArgs {
     /// Between which hosts
     #[arg(long, value_name = "PATH", value_enum, default_value = "direct", help_heading = "Hosts")]
     pub(super) path: PathWord,
+    /// A server that somebody else runs in place of host B, as PROTOCOL://[USER@]HOST[:PORT]/PATH
+    #[arg(long, value_name = "URL", conflicts_with = "path", help_heading = "Hosts")]
+    pub(super) target: Option<String>,
+    /// A file of the target that is retrieved; nothing is stored there then
+    #[arg(long, value_name = "PATH", requires = "target", help_heading = "Hosts")]
+    pub(super) object: Option<String>,
     /// Rounds before those that count [default: 5; 1 with transfer or rpc-sweep]
     #[arg(long, value_name = "N", help_heading = "Effort")]
     pub(super) warm: Option<u32>,
-    /// Rounds that count
-    #[arg(long, value_name = "N", default_value_t = 5, help_heading = "Effort")]
+    /// Rounds that count; with --every, slots
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 5,
+        conflicts_with = "until",
+        help_heading = "Effort"
+    )]
     pub(super) rounds: u32,
+    /// One round each time, as through a night: 30m
+    #[arg(long, value_name = "TIME", conflicts_with = "warm", help_heading = "Effort")]
+    pub(super) every: Option<Nanos>,
+    /// The first slot is due at this time of the day, UTC: 22:00 [default: at once]
+    #[arg(long, value_name = "HH:MM", requires = "every", help_heading = "Effort")]
+    pub(super) from: Option<TimeOfDay>,
+    /// No slot from this time of the day on, UTC: 06:00
+    #[arg(long, value_name = "HH:MM", requires = "from", help_heading = "Effort")]
+    pub(super) until: Option<TimeOfDay>,
     /// Seed of every random choice [default: another each time]
     #[arg(long, value_name = "NUMBER", value_parser = crate::cli::seed, allow_hyphen_values = true, help_heading = "Effort")]
     pub(super) seed: Option<u64>,
@@ -76,4 +102,6 @@ Examples:
   btu file all                                    the five experiments, in about a minute
   btu file baseline --path loopback               what this machine passes to itself
   btu file transfer --mtu 1500B --protocols ftp   both directions alone and at once
-  btu file cold-read --clients 1,2,4 --io-dir .   reads from the disk of this directory";
+  btu file cold-read --clients 1,2,4 --io-dir .   reads from the disk of this directory
+  btu file all --target ftp://nas.example/up      a server that somebody else runs
+  btu file client-load --every 30m --from 22:00 --until 06:00   through the night";

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use btu_core::file::plan::Plan;
 use btu_core::file::plan::Slot;
 use btu_core::units::Nanos;
 
@@ -22,7 +23,7 @@ impl Progress {
     }
 
     /// The trial of this number, of so many, is next.
-    pub(super) fn begins(&mut self, slot: &Slot, number: u64, all: usize) {
+    pub(super) fn begins(&mut self, plan: &Plan, slot: &Slot, number: u64, all: usize) {
         let all = u64::try_from(all).unwrap_or(u64::MAX);
         let kind = if slot.warm_up { "warm-up round" } else { "round" };
         let told = format!("{kind} {}{}", slot.round, self.left(number - 1, all));
@@ -31,13 +32,23 @@ impl Progress {
                 bar.set_length(all);
                 bar.set_position(number - 1);
                 bar.set_prefix(format!("{number}/{all} {told}"));
-                bar.set_message(slot.trial.label());
+                bar.set_message(plan.label(&slot.trial));
             }
             Form::Lines if slot.round != self.round => {
                 self.round = slot.round;
                 output::message(&format!("{told} (trial {number} of {all})"));
             }
             Form::Lines | Form::Silent => {}
+        }
+    }
+
+    /// The slot of this number is next, so much later.
+    pub(super) fn waits(&self, slot: u32, left: Nanos) {
+        let told = format!("slot {slot} is due in {}", span(left));
+        match &self.form {
+            Form::Bar(bar) => bar.set_message(told),
+            Form::Lines => output::message(&told),
+            Form::Silent => {}
         }
     }
 

@@ -14,9 +14,15 @@ use btu_core::file::plan::Plan;
 use btu_core::file::sample::Line;
 use btu_core::file::sample::Operation;
 use btu_core::file::sample::Trial;
+use btu_core::role::Role;
+use btu_core::units::Bytes;
 use btu_engine::EngineError;
+use btu_engine::Party;
+use btu_engine::Place;
 use btu_engine::file::service::Service;
+use btu_sys::socket::Settings;
 
+use super::guest::Guest;
 use super::options::FileArgs;
 use super::planning::needs_files;
 use super::progress::Progress;
@@ -28,6 +34,7 @@ use crate::measurement::facts;
 use crate::measurement::journal;
 use crate::measurement::notes;
 use crate::measurement::place;
+use crate::output;
 
 /// A measurement that is ready for its next trial.
 pub(super) struct Started {
@@ -37,7 +44,16 @@ pub(super) struct Started {
     pub(super) lines: Vec<Line>,
     pub(super) service: Service,
     pub(super) absent: Absent,
+    /// At a server of others.
+    pub(super) guest: Option<Guest>,
     pub(super) progress: Progress,
+}
+
+impl Started {
+    /// Leaves a server of others as it was.
+    pub(super) fn leave(&mut self) -> Result<(), Failure> {
+        self.guest.as_ref().map_or(Ok(()), |guest| guest.leave(&mut self.journal))
+    }
 }
 
 /// What protocols cannot do here, with the reason.
@@ -46,36 +62,78 @@ pub(super) struct Absent(BTreeMap<(String, Operation), String>);
 
 /// Prepares a new measurement or the rest of an old one.
 pub(super) fn start(args: &FileArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
-    let plan = args.plan()?;
+    let mut plan = args.plan()?;
     args.result.out.as_deref().map_or(Ok(()), place::free)?;
     let directory = args.directory()?;
     if !args.result.quiet && !args.result.json {
         notes::tell_of_this_host();
+        args.what.told_of_left_out().iter().for_each(|told| output::message(told));
     }
+    let password = args.password_file.as_deref();
+    let guest = plan.target.as_ref().map(|target| Guest::arrive(&plan, target, password));
+    let mut guest = guest.transpose()?;
+    guest.as_ref().map_or(Ok(()), |guest| has_size(&mut plan, guest.object))?;
     let mut hosts = facts::of_this_host();
     hosts.note.clone_from(&args.result.note);
-    let Ends { near, far, path, facts } = match plan.path {
-        Path::Direct => ends::direct()?,
-        Path::Loopback => ends::loopback(),
-    };
+    hosts.hosts.extend(guest.as_ref().map(|guest| ("active".to_owned(), guest.facts())));
+    let (mut service, facts) = service(&plan, guest.as_ref(), interrupt)?;
     hosts.placement = facts::placed(facts);
-    let mut service = Service::between(near, far, plan.patience_ns, interrupt.flag().clone());
-    service.path = path;
-    service.program = Some(PROGRAM.into());
     if needs_files(&plan) {
         let named = Fact::known(directory.display().to_string());
         hosts.placement.insert("io_directory".to_owned(), named);
         service.keep_files_in(directory).map_err(unusable)?;
     }
-    let absent = Absent::of(&plan, &mut service);
+    let tried =
+        if guest.is_some() { Ok(Absent::default()) } else { Absent::of(&plan, &mut service) };
     // What an interrupt ended says nothing of a protocol.
     if interrupt.flag().load(Relaxed) {
         return Err(interrupt.before_all());
     }
-    let absent = absent?;
-    let (journal, lines) = journal_of(args, &plan, &hosts, &absent)?;
+    let absent = tried?;
+    let (mut journal, lines) = journal_of(args, &plan, &hosts, &absent)?;
+    guest.as_mut().map_or(Ok(()), |guest| guest.furnish(&plan, &mut journal, &lines))?;
     let progress = Progress::new(args.result.quiet || args.result.json);
-    Ok(Started { plan, journal, lines, service, absent, progress })
+    Ok(Started { plan, journal, lines, service, absent, guest, progress })
+}
+
+/// The two hosts of a plan, and how they are placed.
+fn service(
+    plan: &Plan,
+    guest: Option<&Guest>,
+    interrupt: &Interrupt,
+) -> Result<(Service, BTreeMap<String, Fact>), Failure> {
+    let stop = || interrupt.flag().clone();
+    let Ends { near, far, path, facts } = match (plan.path, guest) {
+        (Path::Direct, _) => ends::direct()?,
+        (Path::Loopback, _) | (Path::Target, None) => ends::loopback(),
+        (Path::Target, Some(guest)) => {
+            let here = Party {
+                place: Place::here(Role::Test),
+                address: guest.lodging.site.address.ip(),
+                sockets: Settings::default(),
+            };
+            let fact = Fact::known("from this host to a server that somebody else runs");
+            let service = Service::abroad(here, guest.lodging.clone(), plan.patience_ns, stop());
+            return Ok((service, BTreeMap::from([("network".to_owned(), fact)])));
+        }
+    };
+    let mut service = Service::between(near, far, plan.patience_ns, stop());
+    service.path = path;
+    service.program = Some(PROGRAM.into());
+    Ok((service, facts))
+}
+
+/// The file that is retrieved has the size that it has.
+fn has_size(plan: &mut Plan, object: Option<Bytes>) -> Result<(), Failure> {
+    let Some(size) = object else { return Ok(()) };
+    if let Some(was) = plan.sizes_bytes.first().filter(|was| **was != size) {
+        let cause = anyhow!("the file of the target has {size}, and {was} are asked for");
+        return Err(
+            Failure::usage(cause).hint("leave --sizes out; a changed file is a new measurement")
+        );
+    }
+    plan.sizes_bytes = vec![size];
+    plan.illegal().map_or(Ok(()), |(key, cause)| Err(Failure::usage(anyhow!("{key}: {cause}"))))
 }
 
 /// This program, whatever became of its file since it was started.

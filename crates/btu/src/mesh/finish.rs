@@ -1,6 +1,7 @@
 //! What happens after the last round: the journal read back, files, the summary in the terminal.
 
 use btu_control::JournalDir;
+use btu_core::mesh::analysis::Judged;
 use btu_report::StoredMesh;
 
 use super::options::MeshArgs;
@@ -38,7 +39,7 @@ pub(super) fn shown_again(args: &MeshArgs, journal: &JournalDir) -> Result<Exit,
 /// A slow host is the news; after that, one that nobody could judge.
 fn judged(stored: &StoredMesh) -> Exit {
     let analysis = &stored.analysis;
-    if analysis.judged.iter().any(|one| one.is_confirmed()) {
+    if analysis.judged.iter().any(Judged::is_confirmed) {
         Exit::Threshold
     } else if !analysis.missing.is_empty() || !analysis.failed.is_empty() {
         Exit::Agent

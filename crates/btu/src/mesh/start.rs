@@ -39,12 +39,11 @@ pub(super) fn start(args: &MeshArgs) -> Result<Started, Failure> {
     let agents = agents(&state, &plan)?;
     let mut hosts = facts::of_this_host();
     hosts.note.clone_from(&args.result.note);
-    let (journal, lines) = match &args.result.resume {
-        Some(directory) => journal::go_on(directory, &hosts)?,
-        None => {
-            let out = args.result.out.as_deref();
-            (journal::begin(out, default_out, &plan.to_toml(), &hosts)?, Vec::new())
-        }
+    let (journal, lines) = if let Some(directory) = &args.result.resume {
+        journal::go_on(directory, &hosts)?
+    } else {
+        let out = args.result.out.as_deref();
+        (journal::begin(out, default_out, &plan.to_toml(), &hosts)?, Vec::new())
     };
     let progress = Progress::new(args.result.quiet || args.result.json);
     Ok(Started { plan, agents, own: state.identity()?, journal, lines, progress })

@@ -36,6 +36,8 @@ mod explain;
 mod far_wait;
 mod faults;
 mod file;
+mod file_night;
+mod file_target;
 mod first_part;
 mod history;
 mod html;

@@ -24,10 +24,7 @@ impl ByRound {
 }
 
 fn figures(journal: &Journal, trial: &Trial) -> impl Iterator<Item = Series> {
-    let lines = journal.lines.iter().filter_map(|line| match line {
-        Line::FileTrial(sample) => Some(&**sample),
-        Line::FileMissing { .. } => None,
-    });
+    let lines = journal.lines.iter().filter_map(Line::trial);
     let is_counted = |sample: &&TrialSample| !sample.warm_up && sample.trial.is_like(trial);
     let rounds: Vec<Round<'_>> = lines.filter(is_counted).filter_map(Round::of).collect();
     let name = name(trial);

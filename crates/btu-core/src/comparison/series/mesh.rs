@@ -13,7 +13,8 @@ impl ByRound {
     pub fn of_mesh(journal: &Journal) -> Self {
         let Analysis { rates, effects, .. } = analysis::analyse(journal);
         let name = |number: usize| part(&journal.plan.hosts[number]);
-        let rate = |figure, bit_s: f64| Series::of(figure, "Mb/s", Better::Higher, vec![bit_s / 1e6]);
+        let rate =
+            |figure, bit_s: f64| Series::of(figure, "Mb/s", Better::Higher, vec![bit_s / 1e6]);
         let usual = effects.and_then(|found| rate("mesh.usual".to_owned(), found.level.exp()));
         let pair = |(from, to, bit_s): (usize, usize, f64)| {
             rate(format!("pair.{}/{}.rate", name(from), name(to)), bit_s)

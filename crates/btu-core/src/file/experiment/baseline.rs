@@ -33,6 +33,10 @@ impl Experiment for Baseline {
         "what each host sustains over its own loopback, get and put apart"
     }
 
+    fn needs_own_servers(&self) -> Option<&'static str> {
+        Some("it is about the loopback of each host")
+    }
+
     fn trials(&self, plan: &Plan) -> Vec<crate::file::sample::Trial> {
         let sizes = plan.sizes_or(&SIZES);
         let of_row = |(protocol, operation, host): (String, Operation, Direction)| {
@@ -60,7 +64,7 @@ fn rows(plan: &Plan) -> Vec<(String, Operation, Direction)> {
     let hosts = match plan.path {
         Path::Direct => &[Direction::WithinA, Direction::WithinB][..],
         // Both hosts are this one.
-        Path::Loopback => &[Direction::WithinA],
+        Path::Loopback | Path::Target => &[Direction::WithinA],
     };
     let mut rows = Vec::new();
     for host in hosts {

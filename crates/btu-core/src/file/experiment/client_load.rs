@@ -3,6 +3,7 @@
 use super::Experiment;
 use super::MB;
 use super::limit;
+use super::of_target;
 use super::point;
 use super::trial;
 use crate::file::plan::Plan;
@@ -41,7 +42,7 @@ impl Experiment for ClientLoad {
         for protocol in plan.protocols_or(&["ftp", "http"]) {
             for size in plan.sizes_or(&[MB]) {
                 let one = trial(&protocol, Operation::Get, Direction::BToA, size);
-                let one = Trial { count: 1, held: Held::Warm, ..one };
+                let one = of_target(plan, Trial { count: 1, held: Held::Warm, ..one });
                 let clients = plan.clients_or(&[15]).into_iter();
                 trials.extend(clients.map(|clients| Trial { clients, ..one.clone() }));
             }
@@ -53,7 +54,7 @@ impl Experiment for ClientLoad {
         let trials = self.trials(plan);
         let found: Vec<&Point> = trials.iter().filter_map(|trial| point(points, trial)).collect();
         let tables = found.iter().map(|point| of_each(point)).chain([together(&found)]);
-        let remarks = found.iter().flat_map(|point| [worst(point), limit(point)]);
+        let remarks = found.iter().flat_map(|point| [worst(point), limit(plan, point)]);
         Findings {
             tables: tables.filter(|table| !table.rows.is_empty()).collect(),
             drawn: (!found.is_empty()).then_some(0),

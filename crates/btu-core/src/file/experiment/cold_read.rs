@@ -40,6 +40,10 @@ impl Experiment for ColdRead {
         "what one and two clients get of a file that is not in the cache, and what it costs the server"
     }
 
+    fn needs_own_servers(&self) -> Option<&'static str> {
+        Some("nobody here can empty the cache of another one, or see whether it is empty")
+    }
+
     fn trials(&self, plan: &Plan) -> Vec<Trial> {
         setups(plan).iter().flat_map(Setup::trials).collect()
     }
@@ -54,7 +58,7 @@ impl Experiment for ColdRead {
         Findings {
             tables: tables.filter(|table| !table.rows.is_empty()).collect(),
             ratios,
-            remarks: found.filter_map(limit).collect(),
+            remarks: found.filter_map(|one| limit(plan, one)).collect(),
             ..Findings::default()
         }
     }

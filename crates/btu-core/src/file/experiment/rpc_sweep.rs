@@ -40,6 +40,10 @@ impl Experiment for RpcSweep {
         "time and rate of remote procedure calls over the size of their block, with a fitted line"
     }
 
+    fn needs_own_servers(&self) -> Option<&'static str> {
+        Some("those of others answer no calls of ours")
+    }
+
     /// There are many trials.
     fn warm_rounds(&self) -> u32 {
         1

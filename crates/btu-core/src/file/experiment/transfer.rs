@@ -4,6 +4,7 @@ use super::Experiment;
 use super::MB;
 use super::at_mtu;
 use super::foreign;
+use super::of_target;
 use super::total;
 use super::trial;
 use crate::file::plan::Plan;
@@ -47,7 +48,7 @@ impl Experiment for Transfer {
     }
 
     fn findings(&self, plan: &Plan, points: &[Point]) -> Findings {
-        let mut table = Table::new("Transfers between two hosts (T2)", "Test", columns());
+        let mut table = Table::new("Transfers between two hosts (T2)", "Test", columns(plan));
         let mut pairs = Vec::new();
         let mut remarks = Vec::new();
         for setup in setups(plan) {
@@ -62,14 +63,16 @@ impl Experiment for Transfer {
     }
 }
 
-fn columns() -> Vec<Column> {
-    let rates = ["A->B", "B->A", "sum"].map(|title| Column::new(title, Unit::KibPerSecond));
+fn columns(plan: &Plan) -> Vec<Column> {
+    let [to, from] = ALONE.map(|way| way.towards(plan.far()));
+    let rates = [to, from, "sum".to_owned()].map(|title| Column::new(title, Unit::KibPerSecond));
     let ratio = Column::new("sum / unidirectional", Unit::Ratio);
     rates.into_iter().chain([ratio]).collect()
 }
 
 /// A protocol with a size and an MTU.
-struct Setup {
+struct Setup<'p> {
+    plan: &'p Plan,
     protocol: String,
     size: Bytes,
     mtu: Option<Bytes>,
@@ -77,35 +80,46 @@ struct Setup {
     is_first: bool,
 }
 
-fn setups(plan: &Plan) -> Vec<Setup> {
+fn setups(plan: &Plan) -> Vec<Setup<'_>> {
     let mut setups = Vec::new();
     for protocol in plan.protocols_or(&["ftp", "http"]) {
         for size in plan.sizes_or(&[MB, Bytes::new(11 << 20)]) {
             for (at, mtu) in plan.mtus_or(&MTUS).into_iter().enumerate() {
                 let protocol = protocol.clone();
-                setups.push(Setup { protocol, size, mtu, is_first: at == 0 });
+                setups.push(Setup { plan, protocol, size, mtu, is_first: at == 0 });
             }
         }
     }
     setups
 }
 
-impl Setup {
+impl Setup<'_> {
     fn trials(&self) -> Vec<Trial> {
-        let ways = [Direction::AToB, Direction::BToA, Direction::Both];
-        let each = ways.map(|way| self.trial(way)).into_iter();
+        let each = self.ways().iter().map(|way| self.trial(*way));
         each.chain(self.two()).collect()
     }
 
-    /// Files are sent to who throws them away, as in the paper.
+    /// All clients of a server of others are here: it gets files, and gives them, and no client of its own sends.
+    fn ways(&self) -> &'static [Direction] {
+        match (&self.plan.target, &self.plan.object) {
+            (None, _) => &[Direction::AToB, Direction::BToA, Direction::Both],
+            (Some(_), None) => &ALONE,
+            (Some(_), Some(_)) => &[Direction::BToA],
+        }
+    }
+
+    /// Files are sent to who throws them away, as in the paper; from a server of others they are retrieved.
     fn trial(&self, way: Direction) -> Trial {
-        let mtu_bytes = self.mtu;
-        Trial { mtu_bytes, ..trial(&self.protocol, Operation::Put, way, self.size) }
+        let is_asked = self.plan.target.is_some() && way == Direction::BToA;
+        let operation = if is_asked { Operation::Get } else { Operation::Put };
+        let one = trial(&self.protocol, operation, way, self.size);
+        of_target(self.plan, Trial { mtu_bytes: self.mtu, ..one })
     }
 
     /// Two transfers at once, at one MTU alone.
     fn two(&self) -> Option<Trial> {
-        self.is_first.then(|| Trial { clients: 2, ..self.trial(Direction::AToB) })
+        let one = self.trial(*self.ways().first()?);
+        self.is_first.then_some(Trial { clients: 2, ..one })
     }
 
     fn label(&self) -> String {
@@ -121,7 +135,9 @@ impl Setup {
         table.row(format!("{label}, bidirectional"), vec![to, from, sum, ratio]);
         let Some(two) = self.two() else { return };
         let (sum, ratio) = (total(points, &two), self.over_alone(&two, points));
-        table.row(format!("{label}, two clients (each)"), vec![sum.map(halved), None, sum, ratio]);
+        let each = |way| sum.filter(|_| two.direction == way).map(halved);
+        let cells = vec![each(Direction::AToB), each(Direction::BToA), sum, ratio];
+        table.row(format!("{label}, two clients (each)"), cells);
     }
 
     /// A->B, B->A and the sum while both ran.
@@ -148,11 +164,15 @@ impl Setup {
         Figure::of(&more.iter().filter_map(ratio).collect::<Vec<f64>>())
     }
 
-    /// More than one transfer at once, then each direction alone.
+    /// More than one transfer at once, then each direction alone. To a server of others and from there are different
+    /// things: there more is compared with its own direction.
     fn compared<'p>(&self, more: &Trial, points: &'p [Point]) -> Option<[&'p Point; 3]> {
         let of = |trial: &Trial| super::point(points, trial);
-        let alone = |way| of(&self.trial(way));
-        Some([of(more)?, alone(Direction::AToB)?, alone(Direction::BToA)?])
+        let [to, from] = match self.plan.target {
+            None => ALONE,
+            Some(_) => [more.direction; 2],
+        };
+        Some([of(more)?, of(&self.trial(to))?, of(&self.trial(from))?])
     }
 
     fn pair(&self, points: &[Point]) -> Option<Pair> {
@@ -181,6 +201,7 @@ fn halved(figure: Figure) -> Figure {
     Figure::exact(figure.value / 2.0)
 }
 
+const ALONE: [Direction; 2] = [Direction::AToB, Direction::BToA];
 /// That of Ethernet, the device's own of the paper, a jumbo frame, the larger one of the paper.
 const MTUS: [Bytes; 4] = [Bytes::new(1500), Bytes::new(4144), Bytes::new(9000), Bytes::new(32_767)];
 const BEYOND: &str = "directions that do not help each other reach 2, so that one alone lost time by itself: to CPUs that slept \

@@ -374,7 +374,9 @@ fn what_a_cell_and_its_flows_are_compared_by_has_a_value_of_each_pass() {
     let journal = journal(Study::Scenario, Group::Scenario, runs);
     let found = ByRound::of_traffic(&journal, &analyse(&journal)).series;
     let rounds = |kind: &str| {
-        let is_it = |one: &&Series| one.figure.starts_with(kind) && one.figure.ends_with(".rate");
+        let is_it = |one: &&Series| {
+            one.figure.starts_with(kind) && one.figure.strip_suffix(".rate").is_some()
+        };
         let all: Vec<_> = found.iter().filter(is_it).map(|one| one.rounds.clone()).collect();
         all
     };

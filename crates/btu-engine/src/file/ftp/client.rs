@@ -31,6 +31,8 @@ pub struct Access {
     pub user: String,
     /// The argument of PASS.
     pub password: String,
+    /// Where files are from, each in the one before; none for where the server lets its clients begin.
+    pub directories: Vec<String>,
     /// Socket options of the data connections.
     pub sockets: Settings,
     /// How long the server may stay silent, while nothing of what is sent to it arrives.
@@ -44,6 +46,7 @@ pub struct Client {
     dialogue: Arc<Mutex<Dialogue>>,
     sockets: Arc<Sockets>,
     opening: Opening,
+    greeting: String,
 }
 
 /// Ends a client from any thread: what it waits for fails at once, and so does all it tries later.
@@ -57,6 +60,7 @@ impl Access {
             server,
             user: "anonymous".to_owned(),
             password: "btu@".to_owned(),
+            directories: Vec::new(),
             sockets: Settings::default(),
             patience: Duration::from_secs(30),
         }
@@ -76,10 +80,15 @@ impl Client {
         let control = connected(access.server, &options, access.patience, sockets)?;
         let met = now();
         let mut dialogue = Dialogue::over(control, access.patience);
-        log_in(&mut dialogue, access)?;
+        let greeting = log_in(&mut dialogue, access)?;
         let opening = Opening { connect_ns: met.since(begun), auth_ns: Some(now().since(met)) };
         let (dialogue, sockets) = (Arc::new(Mutex::new(dialogue)), Arc::clone(sockets));
-        Ok(Self { access: access.clone(), dialogue, sockets, opening })
+        Ok(Self { access: access.clone(), dialogue, sockets, opening, greeting })
+    }
+
+    /// What the server said first.
+    pub fn greeting(&self) -> &str {
+        &self.greeting
     }
 
     /// What connecting took, and logging in.
@@ -126,6 +135,16 @@ impl Client {
         self.done(&format!("DELE {name}")).map(drop)
     }
 
+    /// Makes the directory `name`.
+    pub fn make_directory(&mut self, name: &str) -> Result<(), EngineError> {
+        self.done(&format!("MKD {name}")).map(drop)
+    }
+
+    /// Removes the directory `name`, in which there is nothing.
+    pub fn remove_directory(&mut self, name: &str) -> Result<(), EngineError> {
+        self.done(&format!("RMD {name}")).map(drop)
+    }
+
     /// Asks for nothing: a round trip of the dialogue alone.
     pub fn nothing(&mut self) -> Result<(), EngineError> {
         self.done("NOOP").map(drop)
@@ -167,14 +186,18 @@ fn connected(
     Ok(stream)
 }
 
-/// Until files can be asked for, unchanged (TYPE I).
-fn log_in(dialogue: &mut Dialogue, access: &Access) -> Result<(), EngineError> {
-    dialogue.greeting()?;
+/// Until files can be asked for, unchanged (TYPE I). Returns what the server said first.
+fn log_in(dialogue: &mut Dialogue, access: &Access) -> Result<String, EngineError> {
+    let greeting = dialogue.greeting()?;
     let user = format!("USER {}", access.user);
     if dialogue.ask(&user, &[Class::Done, Class::Goes])?.is_of(Class::Goes) {
         dialogue.ask(&format!("PASS {}", access.password), &[Class::Done])?;
     }
-    dialogue.ask("TYPE I", &[Class::Done]).map(drop)
+    dialogue.ask("TYPE I", &[Class::Done])?;
+    for directory in &access.directories {
+        dialogue.ask(&format!("CWD {directory}"), &[Class::Done])?;
+    }
+    Ok(greeting)
 }
 
 /// Nothing in a dialogue is half done where a thread panicked: its next reply is not the one that is waited for.

@@ -95,10 +95,11 @@ impl Dialogue {
     }
 
     /// What a server says by itself. One that is not ready yet says that first (RFC 959, 5.4), and not for ever.
-    pub(super) fn greeting(&mut self) -> Result<(), EngineError> {
+    pub(super) fn greeting(&mut self) -> Result<String, EngineError> {
         for _ in 0..MOST_GREETINGS {
-            if self.reply("greeting", &[Class::Begun, Class::Done])?.is_of(Class::Done) {
-                return Ok(());
+            let heard = self.reply("greeting", &[Class::Begun, Class::Done])?;
+            if heard.is_of(Class::Done) {
+                return Ok(heard.text);
             }
         }
         let cause =

@@ -25,6 +25,8 @@ use crate::file::Opening;
 use crate::file::Served;
 use crate::file::Session;
 use crate::file::Visit;
+use crate::file::site::Abroad;
+use crate::file::site::Stay;
 use crate::transport::retried;
 
 /// The protocol `ftp`.
@@ -36,6 +38,8 @@ pub struct Ftp;
 struct Runner {
     client: Client,
     errand: Errand,
+    /// At a server of others.
+    stay: Option<Stay>,
     buffer: Buffer,
 }
 
@@ -64,15 +68,21 @@ impl FileProtocol for Ftp {
     }
 
     fn open(&self, visit: &Visit) -> Result<Box<dyn Session>, EngineError> {
-        let access = Access {
-            sockets: visit.settings.clone(),
-            patience: visit.patience,
-            ..Access::anonymous(visit.server)
+        let access = match &visit.stay {
+            Some(stay) => Access::to(&stay.site),
+            None => Access::anonymous(visit.server),
         };
+        let (sockets, patience) = (visit.settings.clone(), visit.patience);
+        let access = Access { sockets, patience, ..access };
         let client = Client::connect_among(&visit.sockets, &access)?;
         let mut buffer = Buffer::prefaulted(BUFFER)?;
         scramble(&mut buffer);
-        Ok(Box::new(Runner { client, errand: visit.errand.clone(), buffer }))
+        let (errand, stay) = (visit.errand.clone(), visit.stay.clone());
+        Ok(Box::new(Runner { client, errand, stay, buffer }))
+    }
+
+    fn abroad(&self) -> Option<&dyn Abroad> {
+        Some(self)
     }
 }
 
@@ -117,11 +127,7 @@ impl Session for Runner {
 impl Runner {
     /// Throws away what comes.
     fn retrieve(&mut self, number: u32, moments: &mut Moments<'_>) -> Result<Bytes, EngineError> {
-        let name = self.errand.file(number).map_or_else(
-            || format!("/random/{}", self.errand.size.count()),
-            |file| format!("/disk/{file}"),
-        );
-        let transfer = self.client.retrieve(&name)?;
+        let transfer = self.client.retrieve(&self.retrieved(number))?;
         let mut left = self.errand.size.count();
         loop {
             let count = transfer.receive(&mut self.buffer)?;
@@ -139,8 +145,18 @@ impl Runner {
         Ok(self.errand.size)
     }
 
+    /// At our server a file of its own making, or one of its disk.
+    fn retrieved(&self, number: u32) -> String {
+        match (&self.stay, self.errand.file(number)) {
+            (Some(stay), _) => stay.retrieved.clone(),
+            (None, Some(file)) => format!("/disk/{file}"),
+            (None, None) => format!("/random/{}", self.errand.size.count()),
+        }
+    }
+
     fn store(&mut self, moments: &mut Moments<'_>) -> Result<Bytes, EngineError> {
-        let mut transfer = self.client.store("/null/btu")?;
+        let name = self.stay.as_ref().map_or("/null/btu", |stay| &stay.stored);
+        let mut transfer = self.client.store(name)?;
         let mut left = self.errand.size.len();
         while left > 0 {
             let sent = transfer.send(&self.buffer[..left.min(BUFFER)])?;

@@ -29,9 +29,9 @@ use super::way::Way;
 use crate::error::EngineError;
 use crate::file::Errand;
 use crate::file::FileProtocol;
-use crate::file::Served;
 use crate::file::Sockets;
 use crate::file::Visit;
+use crate::file::site::Lodging;
 use crate::threads;
 use crate::time::now;
 
@@ -41,6 +41,8 @@ pub(super) struct Terms<'a> {
     pub(super) errand: Errand,
     pub(super) program: Option<&'a Path>,
     pub(super) patience: Nanos,
+    /// At a server of others.
+    pub(super) lodging: Option<&'a Lodging>,
     pub(super) stop: &'a AtomicBool,
 }
 
@@ -55,7 +57,7 @@ pub(super) struct Crew<'a> {
 /// A client, as it is known.
 struct Member<'a> {
     sample: ClientSample,
-    server: &'a dyn Served,
+    server: &'a Posted,
     sockets: Arc<Sockets>,
     progress: Arc<AtomicU64>,
     thread: Option<JoinHandle<()>>,
@@ -98,7 +100,7 @@ impl<'a> Crew<'a> {
         let mut crew = Self { terms, members: Vec::new(), gates: Arc::default(), words };
         for (way, one) in ways.iter().zip(posted) {
             for number in 1..=clients {
-                let member = Member::new(nobody(way, number), &*one.server);
+                let member = Member::new(nobody(way, number), one);
                 crew.members.push(member);
                 crew.start_last(way, &speak)?;
             }
@@ -109,16 +111,18 @@ impl<'a> Crew<'a> {
     fn start_last(&mut self, way: &Way, speak: &Sender<(usize, Word)>) -> Result<(), EngineError> {
         let number = self.members.len().saturating_sub(1);
         let Some(member) = self.members.last_mut() else { return Ok(()) };
+        let (lodging, errand) = (self.terms.lodging, self.terms.errand.clone());
         let client = Client {
             number,
             protocol: self.terms.protocol,
             place: way.client.place.clone(),
             visit: Visit {
-                server: member.server.address(),
+                server: member.server.address,
                 settings: way.client.sockets.clone(),
                 // Whoever watches is the first to lose it, and says so.
                 patience: (self.terms.patience * 2).into(),
-                errand: self.terms.errand.clone(),
+                stay: lodging.map(|one| one.stay(member.sample.client, errand.size)),
+                errand,
                 sockets: Arc::clone(&member.sockets),
                 program: self.terms.program.map(Path::to_owned),
             },
@@ -213,7 +217,7 @@ impl Terms<'_> {
 }
 
 impl<'a> Member<'a> {
-    fn new(sample: ClientSample, server: &'a dyn Served) -> Self {
+    fn new(sample: ClientSample, server: &'a Posted) -> Self {
         Self {
             sample,
             server,
@@ -334,6 +338,7 @@ mod tests {
 
     use super::*;
     use crate::file::Account;
+    use crate::file::Served;
     use crate::file::ftp::Ftp;
 
     /// A server that is busy with others.
@@ -365,11 +370,13 @@ mod tests {
             sent: None,
             failure: None,
         };
-        let (server, stop) = (Busy::default(), AtomicBool::new(false));
+        let server = Posted::own(Box::new(Busy::default()), "ftp", "b");
+        let stop = AtomicBool::new(false);
         for (operation, is_still) in [(Operation::Get, true), (Operation::Put, false)] {
             let errand = Errand { operation, size: Bytes::new(1), count: 1, files: Vec::new() };
             let patience = Nanos::from_secs(1);
-            let terms = Terms { protocol: &Ftp, errand, program: None, patience, stop: &stop };
+            let (program, lodging) = (None, None);
+            let terms = Terms { protocol: &Ftp, errand, program, patience, lodging, stop: &stop };
             let mut member = Member::new(sample.clone(), &server);
             // Still since the beginning of the clock, longer ago than anybody waits.
             assert_eq!(member.is_still(&terms), is_still, "{operation:?}");

@@ -22,7 +22,6 @@ use btu_sys::memory::Buffer;
 
 use super::Posted;
 use crate::error::EngineError;
-use crate::file::Served;
 use crate::file::ftp::scramble;
 use crate::file::scratch::Kind;
 use crate::file::scratch::Scratch;
@@ -116,14 +115,14 @@ impl Stage {
 impl Prop {
     /// Gives up the pages of cold files, reads warm ones, where these servers have them.
     pub(super) fn set(&mut self, servers: &[Posted]) -> Result<(), EngineError> {
-        self.paths = servers.iter().flat_map(|one| self.paths_at(&*one.server)).collect();
+        self.paths = servers.iter().flat_map(|one| self.paths_at(one)).collect();
         self.paths.sort_unstable();
         self.paths.dedup();
         for path in &self.paths {
             let file = open(path)?;
             match self.held {
                 Held::Cold => disk::give_up_pages(&file)?,
-                Held::Nowhere | Held::Warm => {
+                Held::Nowhere | Held::Unknown | Held::Warm => {
                     let read = read(file, &self.stop);
                     read.map_err(EngineError::file("read", path))?;
                 }
@@ -139,7 +138,7 @@ impl Prop {
     }
 
     /// A server gives files of the directory, or copies of its own.
-    fn paths_at(&self, server: &dyn Served) -> Vec<PathBuf> {
+    fn paths_at(&self, server: &Posted) -> Vec<PathBuf> {
         let path =
             |name: &String| server.copy_of(name).unwrap_or_else(|| self.directory.join(name));
         self.names.iter().map(path).collect()
