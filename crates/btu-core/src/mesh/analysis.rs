@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Journal;
 use super::confirm;
-use super::confirm::Trial;
+use super::confirm::Retest;
 use super::confirm::Verdict;
 use super::course;
 use super::plan::Plan;
@@ -40,9 +40,9 @@ pub struct Analysis {
 pub struct Judged {
     /// Who, and by how much.
     pub suspicion: Suspicion,
-    /// How it is tried; `None` where nobody is left to compare with.
-    pub trial: Option<Trial>,
-    /// What that showed; `None` where it was not tried to the end.
+    /// How it is retested; `None` where nobody is left to compare with.
+    pub retest: Option<Retest>,
+    /// What that showed; `None` where it was not retested to the end.
     pub verdict: Option<Verdict>,
 }
 
@@ -74,21 +74,21 @@ pub fn judged(plan: &Plan, lines: &[Line]) -> Vec<Judged> {
     let found = suspicions(&effects, &racks);
     let bad: Vec<usize> = found.iter().flat_map(|one| one.suspect.hosts(&racks)).collect();
     let judge = |(number, suspicion): (usize, &Suspicion)| {
-        let trial = confirm::trial(suspicion.suspect, &effects, &racks, &bad);
-        let verdict = trial.as_ref().and_then(|trial| verdict(lines, number, trial));
-        Judged { suspicion: *suspicion, trial, verdict }
+        let retest = confirm::retest(suspicion.suspect, &effects, &racks, &bad);
+        let verdict = retest.as_ref().and_then(|retest| verdict(lines, number, retest));
+        Judged { suspicion: *suspicion, retest, verdict }
     };
-    found.iter().take(MOST_TRIALS).enumerate().map(judge).collect()
+    found.iter().take(MOST_RETESTS).enumerate().map(judge).collect()
 }
 
-/// Nothing is said before a trial is at its end.
-fn verdict(lines: &[Line], number: usize, trial: &Trial) -> Option<Verdict> {
-    let samples: Vec<&PairSample> = course::samples(lines, Part::Trial(number)).collect();
+/// Nothing is said before a retest is at its end.
+fn verdict(lines: &[Line], number: usize, retest: &Retest) -> Option<Verdict> {
+    let samples: Vec<&PairSample> = course::samples(lines, Part::Retest(number)).collect();
     let of = |ways: &[Pair]| -> Vec<f64> {
         samples.iter().flat_map(|one| ways.iter().filter_map(|way| one.bit_s(*way))).collect()
     };
-    let is_whole = samples.len() >= trial.pairs().len() * confirm::ROUNDS;
-    is_whole.then(|| confirm::verdict(&of(&trial.suspected), &of(&trial.control)))?
+    let is_whole = samples.len() >= retest.pairs().len() * confirm::ROUNDS;
+    is_whole.then(|| confirm::verdict(&of(&retest.suspected), &of(&retest.control)))?
 }
 
 /// The rates of the mesh; of a pair that failed those of its second try.
@@ -120,4 +120,4 @@ pub(super) fn missing(lines: &[Line]) -> BTreeMap<usize, String> {
 }
 
 /// A mesh in which more is slow has another fault than a few hosts.
-const MOST_TRIALS: usize = 8;
+const MOST_RETESTS: usize = 8;

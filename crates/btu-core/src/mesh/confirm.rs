@@ -1,4 +1,4 @@
-//! How a suspicion is tried: the suspect with good partners, in turn with good hosts among themselves.
+//! How a suspicion is retested: the suspect with good partners, in turn with good hosts among themselves.
 
 use std::collections::BTreeSet;
 
@@ -10,14 +10,14 @@ use crate::stats::welch_on_logs;
 
 /// Directions, sender first, that are measured in turn, a round of all of them after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trial {
+pub struct Retest {
     /// Those that the suspect is in.
     pub suspected: Vec<Pair>,
     /// Those that it is not in.
     pub control: Vec<Pair>,
 }
 
-impl Trial {
+impl Retest {
     /// The pairs of its directions, each once: both of a pair's are measured with it.
     pub fn pairs(&self) -> Vec<Pair> {
         let ways = self.suspected.iter().chain(&self.control);
@@ -26,7 +26,7 @@ impl Trial {
     }
 }
 
-/// What a trial showed.
+/// What a retest showed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Verdict {
     /// The suspect is slower; its name is told.
@@ -35,9 +35,14 @@ pub enum Verdict {
     SeenOnce(Comparison),
 }
 
-/// How a suspect is tried among hosts of which those in `bad` are suspects themselves; `None` where no two good hosts are
+/// How a suspect is retested among hosts of which those in `bad` are suspects themselves; `None` where no two good hosts are
 /// left to compare with.
-pub fn trial(suspect: Suspect, effects: &Effects, racks: &[usize], bad: &[usize]) -> Option<Trial> {
+pub fn retest(
+    suspect: Suspect,
+    effects: &Effects,
+    racks: &[usize],
+    bad: &[usize],
+) -> Option<Retest> {
     let is_good = |host: &usize| !bad.contains(host) && effects.tx[*host].is_some();
     let good: Vec<usize> = (0..effects.rest.hosts()).filter(is_good).collect();
     let in_rack = |rack: usize| (0..racks.len()).filter(move |host| racks[*host] == rack);
@@ -59,7 +64,7 @@ pub fn trial(suspect: Suspect, effects: &Effects, racks: &[usize], bad: &[usize]
     });
     let usual = |(from, to): &Pair| is_usual(effects, *from, *to);
     let control: Vec<Pair> = between.filter(is_free).filter(usual).take(PARTNERS).collect();
-    (!suspected.is_empty() && !control.is_empty()).then_some(Trial { suspected, control })
+    (!suspected.is_empty() && !control.is_empty()).then_some(Retest { suspected, control })
 }
 
 /// What rates say that were measured in so many rounds; `None` below two of each.
@@ -111,25 +116,25 @@ mod tests {
 
     #[test]
     fn a_sender_is_tried_with_good_partners_and_against_good_hosts_only() {
-        let trial = trial(Suspect::Sender(2), &even(8), &[], &[2, 5]).unwrap();
-        assert_eq!(trial.suspected, [(2, 0), (2, 1), (2, 3), (2, 4)]);
-        assert_eq!(trial.control.len(), 4);
+        let retest = retest(Suspect::Sender(2), &even(8), &[], &[2, 5]).unwrap();
+        assert_eq!(retest.suspected, [(2, 0), (2, 1), (2, 3), (2, 4)]);
+        assert_eq!(retest.control.len(), 4);
         assert!(
-            trial.control.iter().all(|(from, to)| ![2, 5].contains(from) && ![2, 5].contains(to))
+            retest.control.iter().all(|(from, to)| ![2, 5].contains(from) && ![2, 5].contains(to))
         );
     }
 
     #[test]
     fn what_leaves_a_rack_is_tried_across_its_border() {
         let racks = [0, 0, 0, 1, 1, 1];
-        let trial = trial(Suspect::RackOut(0), &even(6), &racks, &[]).unwrap();
-        assert_eq!(trial.suspected, [(0, 3), (1, 4), (2, 5)]);
-        assert!(trial.control.iter().all(|pair| !trial.suspected.contains(pair)));
+        let retest = retest(Suspect::RackOut(0), &even(6), &racks, &[]).unwrap();
+        assert_eq!(retest.suspected, [(0, 3), (1, 4), (2, 5)]);
+        assert!(retest.control.iter().all(|pair| !retest.suspected.contains(pair)));
     }
 
     #[test]
     fn without_two_good_hosts_nothing_can_be_compared() {
-        assert_eq!(trial(Suspect::Host(0), &even(2), &[], &[0]), None);
+        assert_eq!(retest(Suspect::Host(0), &even(2), &[], &[0]), None);
         assert_eq!(verdict(&[90.0], &[100.0]), None);
     }
 

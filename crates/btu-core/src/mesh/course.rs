@@ -27,7 +27,7 @@ pub struct Batch {
 
 /// The next pairs; `None` where all is done.
 pub fn next(plan: &Plan, lines: &[Line]) -> Option<Batch> {
-    of_mesh(plan, lines).or_else(|| again(lines)).or_else(|| of_trials(plan, lines))
+    of_mesh(plan, lines).or_else(|| again(lines)).or_else(|| of_retests(plan, lines))
 }
 
 /// How many batches a mesh has before anything is suspected.
@@ -59,11 +59,11 @@ fn again(lines: &[Line]) -> Option<Batch> {
     (!pairs.is_empty()).then_some(Batch { part: Part::Again, round, pairs })
 }
 
-/// Pairs of a trial one by one, in a new random order in every round.
-fn of_trials(plan: &Plan, lines: &[Line]) -> Option<Batch> {
+/// Pairs of a retest one by one, in a new random order in every round.
+fn of_retests(plan: &Plan, lines: &[Line]) -> Option<Batch> {
     let judged = analysis::judged(plan, lines);
     judged.iter().enumerate().find_map(|(number, one)| {
-        let part = Part::Trial(number);
+        let part = Part::Retest(number);
         (0..confirm::ROUNDS)
             .flat_map(|round| turns(plan, one, number, round))
             .find_map(|(round, pair)| left(lines, Batch { part, round, pairs: vec![pair] }))
@@ -71,10 +71,10 @@ fn of_trials(plan: &Plan, lines: &[Line]) -> Option<Batch> {
 }
 
 fn turns(plan: &Plan, one: &Judged, number: usize, round: usize) -> Vec<(usize, Pair)> {
-    let Some(trial) = &one.trial else { return Vec::new() };
-    let mut pairs = trial.pairs();
+    let Some(retest) = &one.retest else { return Vec::new() };
+    let mut pairs = retest.pairs();
     let turn = (number * confirm::ROUNDS + round) as u64;
-    shuffle(&mut pairs, &mut plan.chance("trial", turn));
+    shuffle(&mut pairs, &mut plan.chance("retest", turn));
     pairs.into_iter().map(|pair| (round, pair)).collect()
 }
 
@@ -142,10 +142,10 @@ mod tests {
         let plan = plan(8);
         let slow = |from, _, _| Some(if from == 3 { 60 } else { 100 });
         let lines = measured(&plan, slow);
-        let tried = samples(&lines, Part::Trial(0)).count();
+        let tried = samples(&lines, Part::Retest(0)).count();
         assert_eq!(tried, 8 * confirm::ROUNDS);
         let cut = &lines[..lines.len() - 3];
-        assert_eq!(next(&plan, cut).map(|batch| batch.part), Some(Part::Trial(0)));
+        assert_eq!(next(&plan, cut).map(|batch| batch.part), Some(Part::Retest(0)));
         let found = analysis::judged(&plan, &lines);
         assert!(matches!(found[0].verdict, Some(confirm::Verdict::Confirmed(_))), "{found:?}");
     }

@@ -30,10 +30,10 @@ pub enum Line {
 pub enum Part {
     /// It is one of the mesh.
     Mesh,
-    /// It failed in the mesh, and is tried once more.
+    /// It failed in the mesh, and is measured once more.
     Again,
-    /// A suspicion is tried, of this number in the order of the mesh's suspicions, from 0.
-    Trial(usize),
+    /// A suspicion is retested, of this number in the order of the mesh's suspicions, from 0.
+    Retest(usize),
 }
 
 /// A pair of hosts, measured one way and then the other.
@@ -91,7 +91,7 @@ impl fmt::Display for Part {
         match self {
             Self::Mesh => f.write_str("mesh"),
             Self::Again => f.write_str("again"),
-            Self::Trial(number) => write!(f, "trial {number}"),
+            Self::Retest(number) => write!(f, "retest {number}"),
         }
     }
 }

@@ -146,7 +146,7 @@ fn mad_of(values: impl Iterator<Item = f64>) -> Option<f64> {
 }
 
 impl Suspect {
-    /// The hosts that are no good partners while it is tried. A path or what joins racks makes none bad.
+    /// The hosts that are no good partners while it is retested. A path or what joins racks makes none bad.
     pub fn hosts(self, racks: &[usize]) -> Vec<usize> {
         match self {
             Self::Host(host) | Self::Sender(host) | Self::Receiver(host) => vec![host],

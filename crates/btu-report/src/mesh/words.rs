@@ -46,11 +46,11 @@ pub(super) fn verdict(judged: &Judged) -> String {
             number::chance(found.p)
         )
     };
-    match (&judged.verdict, &judged.trial) {
+    match (&judged.verdict, &judged.retest) {
         (Some(Verdict::Confirmed(found)), _) => told("confirmed", found),
         (Some(Verdict::SeenOnce(found)), _) => told("seen once", found),
-        (None, Some(_)) => "not tried to the end".to_owned(),
-        (None, None) => "not tried: no good hosts are left to compare with".to_owned(),
+        (None, Some(_)) => "not retested to the end".to_owned(),
+        (None, None) => "not retested: no good hosts are left to compare with".to_owned(),
     }
 }
 

@@ -87,11 +87,11 @@ pub struct MeshSuspectResult {
     /// True where it was slow again beside good hosts.
     pub confirmed: bool,
     /// What it had beside good hosts.
-    pub trial_ratio: Option<f64>,
+    pub retest_ratio: Option<f64>,
     /// Its 95 % interval.
-    pub trial_ci95: Option<[f64; 2]>,
+    pub retest_ci95: Option<[f64; 2]>,
     /// How likely chance shows as much.
-    pub trial_p: Option<f64>,
+    pub retest_p: Option<f64>,
 }
 
 /// A pair that could not be measured.
@@ -157,9 +157,9 @@ fn judged(journal: &Journal, one: &Judged) -> MeshSuspectResult {
         key: one.suspicion.suspect.to_string(),
         ratio: one.suspicion.ratio,
         confirmed: one.is_confirmed(),
-        trial_ratio: found.map(|found| found.ratio),
-        trial_ci95: found.map(|found| [found.interval.low, found.interval.high]),
-        trial_p: found.map(|found| found.p),
+        retest_ratio: found.map(|found| found.ratio),
+        retest_ci95: found.map(|found| [found.interval.low, found.interval.high]),
+        retest_p: found.map(|found| found.p),
     }
 }
 
@@ -180,7 +180,7 @@ impl MeshDocument {
 }
 
 const NOT_MET: &str = "it was measured with nobody";
-const NOT_TRIED: &str = "it was not tried to the end, or no good hosts are left to compare with";
+const NOT_TRIED: &str = "it was not retested to the end, or no good hosts are left to compare with";
 
 /// Why each key may be null.
 const REASONS: &Reasons = &[
@@ -192,7 +192,7 @@ const REASONS: &Reasons = &[
     ("missing", "it came"),
     ("send_ratio", NOT_MET),
     ("receive_ratio", NOT_MET),
-    ("trial_ratio", NOT_TRIED),
-    ("trial_ci95", NOT_TRIED),
-    ("trial_p", NOT_TRIED),
+    ("retest_ratio", NOT_TRIED),
+    ("retest_ci95", NOT_TRIED),
+    ("retest_p", NOT_TRIED),
 ];

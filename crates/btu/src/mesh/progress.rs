@@ -27,7 +27,9 @@ impl Progress {
         let told = match batch.part {
             Part::Mesh => format!("round {} of {}", batch.round + 1, course::rounds(plan)),
             Part::Again => "what failed once more".to_owned(),
-            Part::Trial(number) => format!("suspicion {}, round {}", number + 1, batch.round + 1),
+            Part::Retest(number) => {
+                format!("retest of suspicion {}, round {}", number + 1, batch.round + 1)
+            }
         };
         match &self.form {
             Form::Bar(bar) => {
