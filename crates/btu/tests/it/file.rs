@@ -50,7 +50,7 @@ fn what_nobody_can_measure_is_refused_with_what_is_legal() {
     for (args, word) in [
         (&[][..], "no experiment is named; write all, baseline, transfer"),
         (&["nightly"], "unknown experiment \"nightly\"; write all, baseline"),
-        (&["baseline", "--protocols", "nfs"], "unknown file protocol \"nfs\"; write ftp"),
+        (&["baseline", "--protocols", "nfs"], "unknown file protocol \"nfs\"; write afs, ftp"),
         (&["baseline", "--rounds", "0"], "--rounds: 0: write 1 to 1000"),
         (&["client-load", "--clients", "99"], "--clients: 99: write 1 to 64"),
         (
@@ -128,9 +128,10 @@ fn the_same_journal_gives_the_same_bytes_in_every_format() {
 fn a_measurement_that_was_killed_goes_on_where_it_stood() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("out");
-    let args = ["baseline", "--sizes", "64KiB", "--path", "loopback", "--rounds", "40"];
+    let what = ["baseline", "--protocols", "ftp,tcp-rpc", "--sizes", "64KiB", "--rounds", "40"];
+    let args = ["--path", "loopback", "--out", "out", "--quiet"];
     let mut command = btu();
-    command.current_dir(folder.path()).arg("file").args(args).args(["--out", "out", "--quiet"]);
+    command.current_dir(folder.path()).arg("file").args(what).args(args);
     let mut child = command.spawn().unwrap();
     let samples = out.join("samples.jsonl");
     wait_until(|| std::fs::read_to_string(&samples).is_ok_and(|text| text.lines().count() > 3));

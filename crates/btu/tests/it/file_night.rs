@@ -13,8 +13,10 @@ use crate::program::said;
 fn every_slot_of_a_night_is_made_or_missed_once() {
     let folder = TempDir::new_in("/var/tmp").unwrap();
     let args = ["file", "client-load", "--path", "loopback", "--clients", "2", "--sizes", "1KiB"];
-    let slots = ["--every", "1s", "--rounds", "4", "--io-dir", ".", "--out", "out"];
-    let told = run(btu().current_dir(folder.path()).args(args).args(slots)).unwrap();
+    let slots = ["--protocols", "ftp", "--every", "1s", "--rounds", "4", "--io-dir", "."];
+    let mut night = btu();
+    night.current_dir(folder.path()).args(args).args(slots).args(["--out", "out"]);
+    let told = run(&mut night).unwrap();
     let out = folder.path().join("out");
     let made = of_kind(&out, "file_trial").into_iter().map(|one| one["round"].as_u64());
     let missed = of_kind(&out, "file_slot_missed").into_iter().map(|one| one["slot"].as_u64());
@@ -31,7 +33,7 @@ fn every_slot_of_a_night_is_made_or_missed_once() {
 fn a_night_is_as_many_slots_as_are_due_before_its_end() {
     let plan = |args: &[&str]| {
         let output = btu().args(["file", "client-load", "--dry-run"]).args(args).output().unwrap();
-        said(&output)
+        String::from_utf8_lossy(&output.stdout).into_owned() + &said(&output)
     };
     let night = ["--every", "30m", "--from", "22:00", "--until", "06:00"];
     let told = plan(&night);

@@ -112,6 +112,7 @@ static COMMANDS: &[&[&str]] = &[
     &["link", "--json", "--", "echo", "this goes to stderr"],
     &["list", "--json"],
     &["man", "run", "--json"],
+    &["mesh", "n[1-4]", "--dry-run", "--json"],
     &["model", "list", "--json"],
     &["pingpong", "--dry-run", "--json"],
     &["run", "--dry-run", "--json"],
