@@ -27,7 +27,10 @@ static ASIDE: &[(&str, &[Group])] = &[("btu: it (test)", &[PATIENT, OF_ONE_RUN])
 /// every layer and transport. Whoever runs all tests as root runs these here once.
 static ALIKE: &[(&str, &[&str])] = &[
     ("btu: alone (test)", &["alike::", "oracles::"]),
-    ("btu-engine: it (test)", &["messages::kernels::"]),
+    (
+        "btu-engine: it (test)",
+        &["messages::kernels::", "messages::processes::m9_", "pingpong_hosts::"],
+    ),
     (
         "btu: it (test)",
         &[
