@@ -104,4 +104,4 @@ Examples:
   btu file transfer --mtu 1500B --protocols ftp   both directions alone and at once
   btu file cold-read --clients 1,2,4 --io-dir .   reads from the disk of this directory
   btu file all --target ftp://nas.example/up      a server that somebody else runs
-  btu file client-load --every 30m --from 22:00 --until 06:00   through the night";
+  btu file client-load --every 30min --from 22:00 --until 06:00   through the night";

@@ -35,12 +35,12 @@ fn a_night_is_as_many_slots_as_are_due_before_its_end() {
         let output = btu().args(["file", "client-load", "--dry-run"]).args(args).output().unwrap();
         String::from_utf8_lossy(&output.stdout).into_owned() + &said(&output)
     };
-    let night = ["--every", "30m", "--from", "22:00", "--until", "06:00"];
+    let night = ["--every", "30min", "--from", "22:00", "--until", "06:00"];
     let told = plan(&night);
     for word in ["rounds = 16", "warm_rounds = 0", "from = \"22:00\""] {
         assert!(told.contains(word), "no {word} in\n{told}");
     }
     assert!(plan(&["--from", "22:00"]).contains("--every <TIME>"));
-    assert!(plan(&["--every", "30m", "--warm", "1"]).contains("cannot be used with"));
-    assert!(plan(&["--every", "30m", "--from", "25:00"]).contains("write 22:00, UTC"));
+    assert!(plan(&["--every", "30min", "--warm", "1"]).contains("cannot be used with"));
+    assert!(plan(&["--every", "30min", "--from", "25:00"]).contains("write 22:00, UTC"));
 }

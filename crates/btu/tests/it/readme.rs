@@ -140,6 +140,7 @@ static SHOWN: &[(&str, Tried)] = &[
     ("btu run --active lab1 --passive lab2", Tried::Parsed),
     ("btu pingpong tcp udp quic --peer lab1", Tried::Parsed),
     ("btu traffic qos voice,bulk --peer lab1", Tried::Parsed),
+    ("btu mesh n[01-16]", Tried::DryRun),
 ];
 
 fn readme() -> &'static str {
