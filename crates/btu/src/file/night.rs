@@ -1,4 +1,4 @@
-//! One round at each slot of a night, by the monotonic clock from the first slot on.
+//! One round at each slot of a night, by a clock from the first slot on that goes on while the machine is suspended.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
@@ -12,7 +12,7 @@ use btu_core::file::night::next_slot;
 use btu_core::file::plan::Slot;
 use btu_core::file::sample::Line;
 use btu_core::units::Nanos;
-use btu_engine::time::now;
+use btu_sys::clock::boottime_ns;
 
 use super::measure::make;
 use super::start::Started;
@@ -81,8 +81,9 @@ fn slots(started: &mut Started, night: &Night, clock: Clock) -> Result<Slots, Fa
     Ok(Slots { first, every: night.every_ns, count: started.plan.rounds })
 }
 
-/// The monotonic clock, with the time of the day at which this part of the measurement began: whoever sets the machine's
-/// clock meanwhile moves no slot, and a later part, perhaps after another start of the machine, finds its slots again.
+/// The clock since the start of the machine, suspended or not, with the time of the day at which this part of the measurement
+/// began: whoever sets the machine's clock meanwhile moves no slot, and a later part, perhaps after another start of the
+/// machine, finds its slots again.
 #[derive(Clone, Copy)]
 struct Clock {
     begun: Nanos,
@@ -92,12 +93,16 @@ struct Clock {
 impl Clock {
     fn start() -> Self {
         let unix = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        Self { begun: now(), unix: unix.into() }
+        Self { begun: since_start(), unix: unix.into() }
     }
 
     fn now(self) -> Nanos {
-        self.unix + now().since(self.begun)
+        self.unix + since_start().since(self.begun)
     }
+}
+
+fn since_start() -> Nanos {
+    Nanos::new(boottime_ns())
 }
 
 /// Sleeps, unless somebody wants everything to end.
