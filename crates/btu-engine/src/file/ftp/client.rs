@@ -1,5 +1,6 @@
 //! The FTP client: one control connection, one transfer at a time, passive.
 
+use std::fmt;
 use std::net::SocketAddr;
 use std::net::TcpStream;
 use std::sync::Arc;
@@ -23,7 +24,7 @@ use crate::file::sockets::Sockets;
 use crate::time::now;
 
 /// How to reach a server, and as whom.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Access {
     /// Where it listens.
     pub server: SocketAddr,
@@ -64,6 +65,17 @@ impl Access {
             sockets: Settings::default(),
             patience: Duration::from_secs(30),
         }
+    }
+}
+
+impl fmt::Debug for Access {
+    /// Whoever reads messages need not learn the password.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { server, user, .. } = self;
+        out.debug_struct("Access")
+            .field("server", server)
+            .field("user", user)
+            .finish_non_exhaustive()
     }
 }
 

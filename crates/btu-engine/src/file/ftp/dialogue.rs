@@ -74,7 +74,7 @@ impl Dialogue {
     pub(super) fn ask(&mut self, command: &str, classes: &[Class]) -> Result<Heard, EngineError> {
         // Two lines would be two commands, whose replies nobody waits for.
         if command.contains(['\r', '\n']) {
-            let cause = format!("ftp {command:?}: a name of several lines cannot be said");
+            let cause = format!("ftp {:?}: a name of several lines cannot be said", shown(command));
             return Err(EngineError::Refused(cause));
         }
         let said = self.say(command).and_then(|()| self.hear());
@@ -254,6 +254,12 @@ mod tests {
         contains("é00 x\r\n", "no reply");
         contains(&format!("200 {}\r\n", "x".repeat(5000)), "over 4096 bytes");
         contains(&"200-x\r\n".repeat(MOST_LINES + 1), "without an end");
+    }
+
+    #[test]
+    fn a_password_of_several_lines_is_refused_and_not_shown() {
+        let refused = told("").ask("PASS open\rsesame", &[Class::Done]).unwrap_err().sentence();
+        assert_eq!(refused, "ftp \"PASS\": a name of several lines cannot be said");
     }
 
     #[test]
