@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::net::SocketAddrV4;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Child;
 use std::process::Command;
@@ -28,7 +29,8 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Starts one in the network of the calling thread, with which it ends, and tells it what it is to be.
+    /// Starts one in the network of the calling thread, with which it ends, and tells it what it is to be. No key of a
+    /// terminal reaches it: a trial that is interrupted has not failed.
     pub(super) fn start(
         program: Option<&Path>,
         sockets: &Sockets,
@@ -44,6 +46,7 @@ impl Process {
         let watched = sockets.admit(watched).ok_or_else(ended)?;
         let mut command = Command::new(program);
         command.arg(VERB).stdin(Stdio::from(OwnedFd::from(other))).stdout(Stdio::null());
+        command.process_group(0);
         let child = dies_with_its_starter(&mut command).spawn();
         let child = child.map_err(EngineError::file("start", program))?;
         let mut process = Self { child, channel: Channel::over(own)?, watched };

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc;
+use std::sync::mpsc::RecvTimeoutError;
 use std::sync::mpsc::Sender;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use btu_core::units::Bytes;
 
@@ -54,9 +56,20 @@ impl Server {
             let process = Process::start(program.as_deref(), &house.sockets, &order)?;
             house.attend(process, &tell)
         })?;
-        match told.recv() {
+        let told = told.recv_timeout(PATIENCE);
+        // Ends the thread, where it goes on.
+        let ended = |thread| {
+            shared.sockets.close();
+            why(thread)
+        };
+        match told {
             Ok(address) => Ok(Self { address, shared, thread: Some(thread) }),
-            Err(_) => Err(why(thread)),
+            Err(RecvTimeoutError::Timeout) => {
+                let _ = ended(thread);
+                let what = format!("the process of Rx does not serve within {PATIENCE:?}");
+                Err(EngineError::Refused(what))
+            }
+            Err(RecvTimeoutError::Disconnected) => Err(ended(thread)),
         }
     }
 }
@@ -108,3 +121,6 @@ impl Drop for Server {
         let _ = self.thread.take().map(JoinHandle::join);
     }
 }
+
+/// How long a process may take to serve: it asks nobody, and begins in some ten ms.
+const PATIENCE: Duration = Duration::from_secs(20);
