@@ -49,8 +49,7 @@ impl Client {
         let sockets = Arc::clone(&visit.sockets);
         let mut client = Self { house, errand, fids, opening: Opening::default(), sockets, buffer };
         let begun = now();
-        let (_, mut process) = client.start(&["version"])?;
-        process.end().map_err(named("version"))?;
+        let _ = client.hear(&["version"], |_| ())?;
         client.opening.connect_ns = now().since(begun);
         Ok(client)
     }
@@ -66,11 +65,13 @@ impl Client {
         Ok((ours, process))
     }
 
-    /// Reads a file by its FID, and hands on what comes; how much that was. `afsio` says by no status that a file is
-    /// missing: the bytes decide.
-    fn read(&mut self, fid: &str, mut each: impl FnMut(&[u8])) -> Result<u64, EngineError> {
-        let (stream, mut process) =
-            self.start(&["fidread", "-fid", fid, "-cell", CELL, "-clear"])?;
+    /// Lets `afsio` say something, and hands it on; how much that was, whether it was content, and what is left of it.
+    fn hear(
+        &mut self,
+        words: &[&str],
+        mut each: impl FnMut(&[u8]),
+    ) -> Result<(u64, bool, Running), EngineError> {
+        let (stream, mut process) = self.start(words)?;
         let (mut stream, mut came) = (&*stream, 0);
         loop {
             let count = retried(|| stream.read(&mut self.buffer)).map_err(named("read"))?;
@@ -84,6 +85,14 @@ impl Client {
             return Err(named("read")(io::ErrorKind::ConnectionAborted.into()));
         }
         let is_content = process.end().map_err(named("wait for afsio"))?;
+        Ok((came, is_content, process))
+    }
+
+    /// Reads a file by its FID, and hands on what comes; how much that was. `afsio` says by no status that a file is
+    /// missing: the bytes decide.
+    fn read(&mut self, fid: &str, each: impl FnMut(&[u8])) -> Result<u64, EngineError> {
+        let words = ["fidread", "-fid", fid, "-cell", CELL, "-clear"];
+        let (came, is_content, mut process) = self.hear(&words, each)?;
         if came == 0 || !is_content {
             let complaint = process.complaint();
             return Err(EngineError::Refused(format!("afs: read {fid}: {complaint}")));
