@@ -142,7 +142,7 @@ impl Guest {
         house.leave().map_err(Failure::environment)
     }
 
-    /// Removes what was made. Where that fails, the user is told what is left.
+    /// Removes what was made. Where that fails, the user is told what may be left.
     pub(super) fn leave(&self, journal: &mut JournalDir) -> Result<(), Failure> {
         let left = leftovers(&self.made);
         if left.is_empty() {
@@ -195,7 +195,7 @@ impl Guest {
         let (host, names) = (&self.lodging.site.host, left.join(", "));
         let cause = cause.sentence();
         output::message(&format!(
-            "btu: warning: left at {host}: {names}: {cause}; remove them there, or go on with --resume"
+            "btu: warning: {names} may be left at {host}: {cause}; remove what is there"
         ));
     }
 
