@@ -133,8 +133,7 @@ fn missed_slots(journal: &Journal) -> Option<Flag> {
     let (missed, all) = (missed(journal), journal.plan.rounds);
     let named: Vec<String> = missed.iter().map(|(slot, _)| slot.to_string()).collect();
     let slots = if named.len() == 1 { "slot" } else { "slots" };
-    let detail =
-        format!("{slots} {} of {all} were not made, and are in no figure", named.join(", "));
+    let detail = format!("not made, and in no figure: {slots} {} of {all}", named.join(", "));
     (!missed.is_empty()).then(|| Flag::new(MISSED_SLOTS, detail))
 }
 
