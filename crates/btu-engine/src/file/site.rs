@@ -1,18 +1,20 @@
 //! A server that somebody else runs: where it is, as whom clients come, and what a measurement makes there.
 
+mod proof;
+
 use std::fmt;
-use std::io;
 use std::io::Read;
-use std::io::Write;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use btu_core::units::Bytes;
 
+use self::proof::Proof;
 use super::Keeping;
-use super::ftp::scramble;
 use crate::error::EngineError;
+
+pub(super) use self::proof::Repeated;
 
 /// How clients of a protocol use a server that somebody else runs.
 ///
@@ -123,78 +125,17 @@ pub fn store_and_prove(
     name: &str,
     size: Bytes,
 ) -> Result<(), EngineError> {
-    let block = block();
-    let stored = house.put(name, &mut Blocks { block: &block, at: 0 }.take(size.count()))?;
-    let came = house.get(name, &mut Proof { block: &block, at: 0 })?;
+    let stored = house.put(name, &mut Repeated::new().take(size.count()))?;
+    let came = house.get(name, &mut Proof::new())?;
     if came == size {
         return Ok(());
     }
     Err(EngineError::Refused(format!("{name}: {stored} were stored, and {came} came back")))
 }
 
-/// Random bytes that come again and again.
-struct Blocks<'b> {
-    block: &'b [u8],
-    at: usize,
-}
-
-impl Read for Blocks<'_> {
-    fn read(&mut self, space: &mut [u8]) -> io::Result<usize> {
-        let rest = &self.block[self.at..];
-        let count = rest.len().min(space.len());
-        space[..count].copy_from_slice(&rest[..count]);
-        self.at = (self.at + count) % self.block.len();
-        Ok(count)
-    }
-}
-
-/// Takes these bytes, and no others.
-struct Proof<'b> {
-    block: &'b [u8],
-    at: usize,
-}
-
-impl Write for Proof<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let rest = &self.block[self.at..];
-        let count = rest.len().min(bytes.len());
-        if bytes[..count] != rest[..count] {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "other bytes than were stored"));
-        }
-        self.at = (self.at + count) % self.block.len();
-        Ok(count)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-fn block() -> Vec<u8> {
-    let mut block = vec![0; BLOCK];
-    scramble(&mut block);
-    block
-}
-
-/// No multiple of any buffer: a block of a file that stands in another's place is found.
-const BLOCK: usize = 65_521;
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_proof_takes_the_bytes_that_were_stored_and_no_others() {
-        let block = block();
-        let mut stored = Vec::new();
-        Blocks { block: &block, at: 0 }.take(200_001).read_to_end(&mut stored).unwrap();
-        let proof = |bytes: &[u8]| Proof { block: &block, at: 0 }.write_all(bytes);
-        assert_eq!(stored.len(), 200_001);
-        proof(&stored).unwrap();
-        stored.swap(70_000, 70_001);
-        let error = proof(&stored).unwrap_err();
-        assert!(error.to_string().contains("other bytes"), "{error}");
-    }
 
     #[test]
     fn a_login_does_not_say_its_password() {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io;
 use std::io::Read;
 use std::net::Ipv4Addr;
 use std::net::SocketAddr;
@@ -35,9 +34,9 @@ use crate::file::Account;
 use crate::file::Errand;
 use crate::file::Offer;
 use crate::file::Served;
-use crate::file::ftp::scramble;
 use crate::file::scratch::Kind;
 use crate::file::scratch::Scratch;
+use crate::file::site::Repeated;
 use crate::place::Place;
 
 /// A cell. Dropped, its processes end and its directories are removed.
@@ -68,12 +67,6 @@ pub(super) struct House {
 
 /// The namespace and the volume of a cell that has come up.
 type Up = (MountNs, String);
-
-/// The same bytes again and again.
-struct Repeated {
-    block: Vec<u8>,
-    at: usize,
-}
 
 /// The cell that has this address.
 pub(super) fn at(address: SocketAddr) -> Result<Arc<House>, EngineError> {
@@ -201,22 +194,6 @@ impl House {
     }
 }
 
-impl Repeated {
-    fn new() -> Self {
-        let mut block = vec![0; BLOCK];
-        scramble(&mut block);
-        Self { block, at: 0 }
-    }
-}
-
-impl Read for Repeated {
-    fn read(&mut self, space: &mut [u8]) -> io::Result<usize> {
-        let count = (&self.block[self.at..]).read(space)?;
-        self.at = (self.at + count) % self.block.len();
-        Ok(count)
-    }
-}
-
 /// Servers of a cell talk to each other by the address of their host, which takes the loopback device.
 fn open_loopback() -> Result<(), EngineError> {
     let mut netlink = Netlink::here()?;
@@ -259,8 +236,6 @@ const NO_DIRECTORY: &str = "afs: no directory for files was named";
 
 /// No option of the file server changes it.
 const FILE_SERVER_PORT: u16 = 7000;
-
-const BLOCK: usize = 65536;
 
 /// Why the server does not know how many calls it makes.
 const UNCOUNTED: &str = "AFS's servers make calls for packets, which nobody counts";
