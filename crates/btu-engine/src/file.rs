@@ -168,6 +168,12 @@ impl Errand {
         self.files.get(turn).map(String::as_str)
     }
 
+    /// What a server of this program is asked for the next time: a file of its directory, or one that it makes up.
+    pub(crate) fn name(&self, number: u32) -> String {
+        let made_up = || format!("/random/{}", self.size.count());
+        self.file(number).map_or_else(made_up, |file| format!("/disk/{file}"))
+    }
+
     /// Bytes that are passed each time.
     fn bytes(&self) -> Bytes {
         let is_stream = self.operation == Operation::Stream;

@@ -14,7 +14,7 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Target {
-    /// The protocol that it speaks: `ftp`.
+    /// The protocol that it speaks: `ftp`, `http`.
     pub scheme: String,
     /// As whom clients come; `None` for anonymous ones.
     pub user: Option<String>,
@@ -173,8 +173,8 @@ fn decoded(text: &str) -> Result<String, TargetError> {
     if name.is_empty() || name.contains(char::is_control) { Err(wrong()) } else { Ok(name) }
 }
 
-/// What is not unreserved (RFC 3986, 2.3) as its bytes.
-fn encoded(text: &str) -> String {
+/// A part of a path as a URL has it: what is not unreserved (RFC 3986, 2.3) as its bytes.
+pub fn encoded(text: &str) -> String {
     let byte = |byte: u8| match byte {
         b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
         byte if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),

@@ -8,8 +8,10 @@ use super::Served;
 use super::Session;
 use super::Visit;
 use super::hypertext;
+use super::hypertext::ABROAD;
 use super::hypertext::OPERATIONS;
 use super::hypertext::Version;
+use super::site::Abroad;
 use crate::error::EngineError;
 
 /// The protocol `http`.
@@ -35,5 +37,9 @@ impl FileProtocol for Http {
 
     fn open(&self, visit: &Visit) -> Result<Box<dyn Session>, EngineError> {
         hypertext::open(visit, Version::One)
+    }
+
+    fn abroad(&self) -> Option<&dyn Abroad> {
+        ABROAD
     }
 }

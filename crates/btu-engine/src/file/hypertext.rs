@@ -4,9 +4,12 @@
 //! No runtime of others takes part: a thread has one connection, moves its futures on, and sleeps in `poll` where none can
 //! go on ([`driver`]). A socket that is closed from another thread wakes it.
 
+mod abroad;
 mod body;
 mod chunk;
 mod client;
+mod dialogue;
+mod door;
 mod driver;
 mod incoming;
 mod keeping;
@@ -24,6 +27,7 @@ use super::Visit;
 use super::account::Account;
 use super::order::BUFFER;
 use super::reception::Reception;
+use super::site::Abroad;
 use crate::error::EngineError;
 
 /// Which HTTP is spoken.
@@ -38,6 +42,9 @@ pub(super) enum Version {
 /// What clients can do.
 pub(super) const OPERATIONS: &[Operation] =
     &[Operation::Call, Operation::Get, Operation::Put, Operation::Stream];
+
+/// How clients use servers of others.
+pub(super) const ABROAD: Option<&dyn Abroad> = Some(&abroad::Hypertext);
 
 pub(super) fn serve(offer: &Offer, version: Version) -> Result<Box<dyn Served>, EngineError> {
     let shop = Shop::new()?;

@@ -6,6 +6,7 @@ use super::Offer;
 use super::Served;
 use super::Session;
 use super::Visit;
+use super::site::Abroad;
 use crate::error::EngineError;
 
 /// Which HTTP would be spoken.
@@ -18,6 +19,9 @@ pub(super) enum Version {
 /// What clients could do.
 pub(super) const OPERATIONS: &[Operation] =
     &[Operation::Call, Operation::Get, Operation::Put, Operation::Stream];
+
+/// No clients for servers of others, as there are none at all.
+pub(super) const ABROAD: Option<&dyn Abroad> = None;
 
 pub(super) fn serve(_: &Offer, version: Version) -> Result<Box<dyn Served>, EngineError> {
     Err(left_out(version))

@@ -52,7 +52,7 @@ pub(super) fn protocol(target: &Target) -> Result<&'static dyn Abroad, Failure> 
     let abroad = by_name(&target.scheme).and_then(btu_engine::file::FileProtocol::abroad);
     let cause =
         || anyhow!("--target {target}: {} has no clients for servers of others", target.scheme);
-    abroad.ok_or_else(|| Failure::usage(cause()).hint("write ftp://HOST/PATH"))
+    abroad.ok_or_else(|| Failure::usage(cause()).hint("write ftp://HOST/PATH or http://HOST/PATH"))
 }
 
 impl Guest {
@@ -248,7 +248,7 @@ fn addresses(target: &Target, port: u16) -> Result<Vec<SocketAddr>, Failure> {
 fn login(target: &Target, file: Option<&Path>) -> Result<Option<Login>, Failure> {
     let Some(user) = target.user.clone() else {
         let cause = || anyhow!("--password-file: the target names no user");
-        let refused = || Failure::usage(cause()).hint("write ftp://USER@HOST/PATH");
+        let refused = || Failure::usage(cause()).hint("write PROTOCOL://USER@HOST/PATH");
         return if file.is_some() { Err(refused()) } else { Ok(None) };
     };
     let password = match file {
@@ -283,4 +283,4 @@ fn fresh_name() -> String {
 const PASSWORD: &str = "BTU_TARGET_PASSWORD";
 const AT_THE_DOOR: &str = "is it the right host, port, user and directory?";
 const CLOSED: &str = "what is written goes into a directory that is made for it, retrieved and removed again: name one where \
-     that is allowed, ftp://HOST/PATH; of a server that only gives, name a file: --object PATH";
+     that is allowed, PROTOCOL://HOST/PATH; of a server that only gives, name a file: --object PATH";

@@ -51,7 +51,7 @@ struct Vsftpd(Child);
 
 impl Vsftpd {
     fn start(folder: &Path) -> (Self, SocketAddr) {
-        let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let address = free_address();
         let (root, file) = (folder.join("root"), folder.join("vsftpd.conf"));
         fs::create_dir_all(root.join("up")).unwrap();
         let settings = format!(
@@ -65,6 +65,7 @@ impl Vsftpd {
         fs::write(&file, settings).unwrap();
         let mut command = Command::new(VSFTPD);
         command.arg(&file).stdin(Stdio::null()).stdout(Stdio::null());
+        btu_sys::process::dies_with_its_starter(&mut command);
         let server = Self(command.spawn().unwrap());
         wait_until(|| TcpStream::connect(address).is_ok());
         (server, address)
@@ -76,6 +77,48 @@ impl Drop for Vsftpd {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+/// nginx in one process as whoever runs the tests, until it is dropped: the user alice may write below `up`.
+struct Nginx(Child);
+
+impl Nginx {
+    fn start(folder: &Path) -> (Self, SocketAddr) {
+        let address = free_address();
+        let file = folder.join("nginx.conf");
+        fs::create_dir_all(folder.join("root/up")).unwrap();
+        fs::write(folder.join("users"), "alice:{PLAIN}sesame-opens\n").unwrap();
+        fs::write(&file, nginx_settings(&folder.display().to_string(), address)).unwrap();
+        let mut command = Command::new(NGINX);
+        command.arg("-e").arg(folder.join("log")).arg("-c").arg(&file).stdin(Stdio::null());
+        btu_sys::process::dies_with_its_starter(&mut command);
+        let server = Self(command.spawn().unwrap());
+        wait_until(|| TcpStream::connect(address).is_ok());
+        (server, address)
+    }
+}
+
+/// A connection ends after seven requests.
+fn nginx_settings(folder: &str, address: SocketAddr) -> String {
+    let kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+    let temporary = kinds.map(|kind| format!("{kind}_temp_path {folder}/{kind};\n")).concat();
+    format!(
+        "daemon off; master_process off; pid {folder}/pid; error_log {folder}/log;\n\
+         events {{}}\nhttp {{\naccess_log off; client_max_body_size 0; keepalive_requests 7;\n{temporary}\
+         server {{ listen {address}; root {folder}/root; dav_methods PUT DELETE MKCOL;\n\
+         auth_basic btu; auth_basic_user_file {folder}/users; }}\n}}\n"
+    )
+}
+
+impl Drop for Nginx {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn free_address() -> SocketAddr {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
 }
 
 fn is_empty(directory: &Path) -> bool {
@@ -123,7 +166,36 @@ fn vsftpd_is_measured_and_left_as_it_was() {
     for word in ["A->127.0.0.1 (KB/s)", "one of several", "server-of-others", "3 at once"] {
         assert!(told.contains(word), "no {word} in\n{told}");
     }
-    let out = folder.path().join("out");
+    assert_whole_and_left(folder.path(), &target);
+    assert_reported_again(folder.path(), "ftp");
+}
+
+#[test]
+fn nginx_is_measured_and_left_as_it_was() {
+    if !Path::new(NGINX).exists() {
+        skip!("program missing: nginx");
+    }
+    let folder = TempDir::new_in("/var/tmp").unwrap();
+    let (_server, address) = Nginx::start(folder.path());
+    let target = format!("http://alice@{address}/up");
+    let with = |password| {
+        let args = ["all", "--target", &target, "--sizes", "64KiB", "--clients", "3"];
+        let mut command = short(folder.path(), &args);
+        command.env("BTU_TARGET_PASSWORD", password);
+        command
+    };
+    let refused = said(&with("wrong").output().unwrap());
+    assert!(refused.contains("http HEAD /up/: 401 Unauthorized"), "{refused}");
+    let told = run(&mut with("sesame-opens")).unwrap();
+    for word in ["A->127.0.0.1 (KB/s)", "nginx/", "server-of-others", "3 at once"] {
+        assert!(told.contains(word), "no {word} in\n{told}");
+    }
+    assert_whole_and_left(folder.path(), &target);
+}
+
+/// Of what was measured into `out`: every trial has a rate, and nothing is below `up`.
+fn assert_whole_and_left(folder: &Path, target: &str) {
+    let out = folder.join("out");
     let result = read_json(&out.join("result.json"));
     let found = [&result["complete"], &result["path"], &result["target"]];
     assert_eq!(found, [&Value::from(true), &"target".into(), &target.into()]);
@@ -134,10 +206,9 @@ fn vsftpd_is_measured_and_left_as_it_was() {
     let sample = &of_kind(&out, "file_trial")[0];
     let reason = &sample["servers"][0]["not_available"]["cpu_ns"];
     assert_eq!(reason, "the server is not this program's");
-    assert!(is_empty(&folder.path().join("root/up")), "what was made is removed");
+    assert!(is_empty(&folder.join("root/up")), "what was made is removed");
     assert_eq!(of_kind(&out, "file_removed").len(), 1);
     assert_eq!(verified(&out, &[]).0, Some(0));
-    assert_reported_again(folder.path(), "ftp");
 }
 
 #[test]
@@ -212,3 +283,4 @@ fn what_a_killed_measurement_left_is_removed_by_the_part_that_goes_on() {
 }
 
 const VSFTPD: &str = "/usr/sbin/vsftpd";
+const NGINX: &str = "/usr/sbin/nginx";

@@ -147,11 +147,8 @@ impl Runner {
 
     /// At our server a file of its own making, or one of its disk.
     fn retrieved(&self, number: u32) -> String {
-        match (&self.stay, self.errand.file(number)) {
-            (Some(stay), _) => stay.retrieved.clone(),
-            (None, Some(file)) => format!("/disk/{file}"),
-            (None, None) => format!("/random/{}", self.errand.size.count()),
-        }
+        let own = || self.errand.name(number);
+        self.stay.as_ref().map_or_else(own, |stay| stay.retrieved.clone())
     }
 
     fn store(&mut self, moments: &mut Moments<'_>) -> Result<Bytes, EngineError> {

@@ -10,13 +10,13 @@ use hyper::body::Incoming;
 
 use super::body::Content;
 use super::chunk::Watch;
-use super::client::Client;
-use super::client::Fault;
+use super::dialogue::Dialogue;
+use super::dialogue::Fault;
 use super::incoming::receive;
 use crate::error::EngineError;
 use crate::file::Keeping;
 
-impl Keeping for Client {
+impl Keeping for Dialogue {
     fn get(&mut self, name: &str, sink: &mut dyn Write) -> Result<Size, EngineError> {
         let mut total = 0;
         let keep = |bytes: &[u8]| {
@@ -26,7 +26,8 @@ impl Keeping for Client {
             Ok(())
         };
         let hear = async |body: &mut Incoming| receive::<Fault>(body, keep).await;
-        self.ask((Method::GET, name), Content::nothing(), hear, || ())?;
+        let path = self.path(name);
+        self.ask((Method::GET, &path), Content::nothing(), hear, || ())?;
         Ok(Size::new(total))
     }
 
@@ -37,12 +38,14 @@ impl Keeping for Client {
         read.map_err(EngineError::peer(format!("read what goes to {name}")))?;
         let size = Size::new(all.len() as u64);
         let content = Content::read(Cursor::new(all), size, Watch::Nobody);
-        self.ask((Method::PUT, name), content, ignore, || ())?;
+        let path = self.path(name);
+        self.ask((Method::PUT, &path), content, ignore, || ())?;
         Ok(size)
     }
 
     fn remove(&mut self, name: &str) -> Result<(), EngineError> {
-        self.ask((Method::DELETE, name), Content::nothing(), ignore, || ())
+        let path = self.path(name);
+        self.ask((Method::DELETE, &path), Content::nothing(), ignore, || ())
     }
 }
 
