@@ -38,7 +38,7 @@ pub(crate) fn mesh(args: &MeshArgs) -> Result<Exit, Failure> {
     finish::finish(args, &mut started.journal, ending, &interrupt)
 }
 
-/// Prints what would be measured. Refuses what the run would refuse before it measures.
+/// Prints what would be measured. Refuses what is wrong with the plan alone: no agent is looked for.
 fn dry_run(args: &MeshArgs) -> Result<Exit, Failure> {
     let plan = args.plan()?;
     args.result.out.as_deref().map_or(Ok(()), place::free)?;

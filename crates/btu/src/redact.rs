@@ -14,6 +14,7 @@ use btu_core::manifest::Manifest;
 use btu_core::manifest::Signature;
 use btu_core::manifest::hash;
 use btu_core::manifest::signatures_json;
+use btu_core::mesh::plan as mesh;
 use btu_core::redaction::Redactor;
 use btu_core::traffic::plan as traffic;
 use btu_report::BundleError;
@@ -77,6 +78,8 @@ pub(crate) fn redact(args: &RedactArgs) -> Result<Exit, Failure> {
 enum Plan<'f> {
     /// It names the hosts of agents.
     OfAgents(Box<traffic::Plan>),
+    /// It names the hosts of a mesh.
+    OfMesh(Box<mesh::Plan>),
     /// It names a server of others.
     OfTarget(Box<file_service::Plan>),
     /// It holds no names.
@@ -96,6 +99,10 @@ impl<'f> Plan<'f> {
                 Self::OfTarget(Box::new(plan))
             });
         }
+        if mesh::Plan::is_in(text) {
+            let plan = mesh::Plan::stored(file::PLAN, text).map_err(Failure::usage)?;
+            return Ok(Self::OfMesh(Box::new(plan)));
+        }
         if !traffic::Plan::is_in(text) {
             return Ok(Self::Plain(content));
         }
@@ -107,6 +114,7 @@ impl<'f> Plan<'f> {
     /// What hosts are called in it.
     fn names(&self) -> Vec<&str> {
         match self {
+            Self::OfMesh(plan) => plan.hosts.iter().map(String::as_str).collect(),
             Self::OfTarget(plan) => vec![plan.far()],
             Self::OfAgents(plan) => plan.agents.values().map(String::as_str).collect(),
             Self::Plain(_) => Vec::new(),
@@ -124,6 +132,11 @@ impl<'f> Plan<'f> {
     fn redacted(self, redactor: &mut Redactor) -> Vec<u8> {
         let mut plan = match self {
             Self::OfAgents(plan) => plan,
+            Self::OfMesh(mut plan) => {
+                plan.hosts = plan.hosts.iter().map(|host| redactor.agent(host)).collect();
+                plan.racks = plan.racks.iter().map(|rack| redactor.words(rack)).collect();
+                return plan.to_toml().into_bytes();
+            }
             Self::OfTarget(mut plan) => {
                 plan.target = plan.target.map(|target| redactor.target(&target));
                 plan.object = plan.object.map(|object| redactor.path(&object));

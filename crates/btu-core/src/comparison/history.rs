@@ -1,5 +1,7 @@
 //! Results of many nights, each in its place: when did a figure change for good, and what else changed just then?
 
+use std::collections::BTreeMap;
+
 use super::Change;
 use super::Comparison;
 use super::FactChange;
@@ -75,14 +77,15 @@ pub struct Turn {
 ///
 /// Values are compared by their logarithms, so a change has the same size on its way there and back.
 pub fn courses(nights: &[Night], rule: ChangeRule, is_asked: impl Fn(&str) -> bool) -> Vec<Course> {
-    let mut courses: Vec<Course> = Vec::new();
+    let (mut courses, mut places) = (Vec::new(), BTreeMap::new());
     for (night, one) in nights.iter().enumerate() {
         for series in one.by_round.series.iter().filter(|series| is_asked(&series.figure)) {
             let Some(point) = NightPoint::of(night, series) else { continue };
-            match courses.iter_mut().find(|course| course.figure == series.figure) {
-                Some(course) => course.points.push(point),
-                None => courses.push(Course::beginning(series, point)),
+            let place = *places.entry(&*series.figure).or_insert(courses.len());
+            if place == courses.len() {
+                courses.push(Course::of(series));
             }
+            courses[place].points.push(point);
         }
     }
     for course in &mut courses {
@@ -92,20 +95,29 @@ pub fn courses(nights: &[Night], rule: ChangeRule, is_asked: impl Fn(&str) -> bo
 }
 
 /// The changes that are told for the first time, as figures that conditions are asked of.
+///
+/// Each was found by a test of many nights: Welch's of the few after it has a larger p value and a wider interval, and a
+/// condition that waited for those would be asked of it in no later night.
 pub fn new_turns(courses: &[Course], legal: &'static str) -> Comparison {
     let is_told = |turn: &&Turn| turn.is_new && turn.is_worse;
-    let told = |course: &Course| course.turns.iter().rfind(is_told).map(|turn| turn.change.clone());
+    let sure = |turn: &Turn| Change {
+        p: Some(turn.p),
+        ci95: turn.change.ci95.filter(|[low, high]| *low > 1.0 || *high < 1.0),
+        ..turn.change.clone()
+    };
+    let told = |course: &Course| course.turns.iter().rfind(is_told).map(sure);
     let change = |course: &Course| told(course).unwrap_or_else(|| Change::none(&course.figure));
     Comparison { changes: courses.iter().map(change).collect(), cells: Vec::new(), legal }
 }
 
 impl Course {
-    fn beginning(series: &Series, point: NightPoint) -> Self {
+    /// A figure before its first night.
+    fn of(series: &Series) -> Self {
         Self {
             figure: series.figure.clone(),
             unit: series.unit,
             better: series.better,
-            points: vec![point],
+            points: Vec::new(),
             turns: Vec::new(),
         }
     }
@@ -170,6 +182,7 @@ const SAME_TURN: usize = 2;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::comparison::Condition;
     use crate::disclosure::Fact;
 
     /// Nights of 4 rounds each, all of them of these values but for a wobble; the kernel is another one from `update` on.
@@ -223,6 +236,25 @@ mod tests {
         let told: Vec<usize> = (1..10).filter(|after| new_at(*after)).collect();
         assert_eq!(told.len(), 1, "{told:?}");
         assert!(told[0] <= 3, "{told:?}");
+    }
+
+    /// Beside 40 figures Welch's p of three nights tells nothing, and its interval is wide.
+    #[test]
+    fn a_change_that_was_found_is_told_whatever_few_nights_after_it_say() {
+        let nights = nights(&step(20, 3), 99);
+        let even = courses(&nights[..20], ChangeRule::default(), |_| true).remove(0);
+        let mut slower = course(&nights);
+        assert_eq!(slower.turns.len(), 1, "{slower:?}");
+        let turn = &mut slower.turns[0];
+        (turn.is_new, turn.p, turn.change.p) = (true, 1e-5, Some(0.01));
+        for ci95 in [[0.85, 0.95], [0.8, 1.01]] {
+            slower.turns[0].change.ci95 = Some(ci95);
+            let mut all = vec![even.clone(); 39];
+            all.push(slower.clone());
+            let condition: Condition = "btu<-5%".parse().unwrap();
+            let outcome = condition.judge(&new_turns(&all, "btu")).unwrap();
+            assert!(outcome.met, "{outcome:?}");
+        }
     }
 
     #[test]

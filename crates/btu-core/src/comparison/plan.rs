@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use toml::Table;
-use toml::Value;
+use serde_json::Map;
+use serde_json::Value;
 
 use super::FactChange;
 
@@ -40,7 +40,8 @@ pub fn is_ruled(key: &str, rules: &[&str]) -> bool {
 /// Every value by its full name; none of a text that is no plan.
 fn flat(plan: &str) -> BTreeMap<String, String> {
     let mut flat = BTreeMap::new();
-    let table: Table = toml::from_str(plan).unwrap_or_default();
+    // A table of TOML has no number beyond 63 bits, and a seed may be one.
+    let table: Map<String, Value> = toml::from_str(plan).unwrap_or_default();
     for (name, value) in table.iter().filter(|(name, _)| !UNTOLD.contains(&name.as_str())) {
         add(name.clone(), value, &mut flat);
     }
@@ -49,12 +50,12 @@ fn flat(plan: &str) -> BTreeMap<String, String> {
 
 fn add(name: String, value: &Value, flat: &mut BTreeMap<String, String>) {
     match value {
-        Value::Table(table) => {
+        Value::Object(table) => {
             for (key, value) in table {
                 add(format!("{name}.{key}"), value, flat);
             }
         }
-        Value::Array(values) if values.iter().any(Value::is_table) => {
+        Value::Array(values) if values.iter().any(Value::is_object) => {
             for (at, value) in (1..).zip(values) {
                 add(format!("{name}.{at}"), value, flat);
             }
@@ -79,6 +80,8 @@ mod tests {
         let told: Vec<_> = told.iter().map(|one| (&*one.name, &*one.before, &*one.after)).collect();
         assert_eq!(told, [("launches", "3", "5"), ("programs.2.ranks", "not there", "4")]);
         assert!(changed_plan(before, before).is_empty());
+        let large = before.replace("seed = 1", "seed = 18446744073709551615");
+        assert_eq!(changed_plan(&large, after).len(), 2);
     }
 
     #[test]

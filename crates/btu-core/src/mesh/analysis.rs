@@ -25,8 +25,10 @@ pub struct Analysis {
     pub rates: Grid,
     /// What they have in common; `None` where nothing was measured.
     pub effects: Option<Effects>,
-    /// What is slow, the slowest first, as far as it was tried.
+    /// What is slow, the slowest first: the part of it that is retested.
     pub judged: Vec<Judged>,
+    /// How much looked slow, those that are not retested included.
+    pub suspected: usize,
     /// Pairs that could not be measured, tried twice, with the reason.
     pub failed: BTreeMap<Pair, String>,
     /// Hosts that did not come, with the reason.
@@ -57,10 +59,15 @@ impl Judged {
 pub fn analyse(journal: &Journal) -> Analysis {
     let (plan, lines) = (&journal.plan, &journal.lines);
     let rates = rates(plan, lines);
+    let effects = polish(&rates);
+    let racks = plan.rack_numbers();
+    let found = effects.as_ref().map_or_else(Vec::new, |effects| suspicions(effects, &racks));
+    let judge = |effects: &Effects| retested(lines, effects, &racks, &found);
     Analysis {
-        effects: polish(&rates),
+        judged: effects.as_ref().map_or_else(Vec::new, judge),
+        suspected: found.len(),
+        effects,
         rates,
-        judged: judged(plan, lines),
         failed: failed(lines),
         missing: missing(lines),
         complete: journal.is_complete(),
@@ -71,10 +78,18 @@ pub fn analyse(journal: &Journal) -> Analysis {
 pub fn judged(plan: &Plan, lines: &[Line]) -> Vec<Judged> {
     let Some(effects) = polish(&rates(plan, lines)) else { return Vec::new() };
     let racks = plan.rack_numbers();
-    let found = suspicions(&effects, &racks);
-    let bad: Vec<usize> = found.iter().flat_map(|one| one.suspect.hosts(&racks)).collect();
+    retested(lines, &effects, &racks, &suspicions(&effects, &racks))
+}
+
+fn retested(
+    lines: &[Line],
+    effects: &Effects,
+    racks: &[usize],
+    found: &[Suspicion],
+) -> Vec<Judged> {
+    let bad: Vec<usize> = found.iter().flat_map(|one| one.suspect.hosts(racks)).collect();
     let judge = |(number, suspicion): (usize, &Suspicion)| {
-        let retest = confirm::retest(suspicion.suspect, &effects, &racks, &bad);
+        let retest = confirm::retest(suspicion.suspect, effects, racks, &bad);
         let verdict = retest.as_ref().and_then(|retest| verdict(lines, number, retest));
         Judged { suspicion: *suspicion, retest, verdict }
     };
@@ -110,7 +125,7 @@ fn failed(lines: &[Line]) -> BTreeMap<Pair, String> {
     again.filter_map(|one| Some((one.pair, one.failure.clone()?))).collect()
 }
 
-/// Hosts that did not come; one that came later, after all, is not among them.
+/// Hosts that did not come in the beginning: nobody asks them again.
 pub(super) fn missing(lines: &[Line]) -> BTreeMap<usize, String> {
     let missing = lines.iter().filter_map(|line| match line {
         Line::MeshMissing { host, reason } => Some((*host, reason.clone())),

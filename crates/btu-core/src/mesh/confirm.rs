@@ -43,9 +43,12 @@ pub fn retest(
     racks: &[usize],
     bad: &[usize],
 ) -> Option<Retest> {
-    let is_good = |host: &usize| !bad.contains(host) && effects.tx[*host].is_some();
+    let came = |host: &usize| effects.tx[*host].is_some();
+    let is_good = |host: &usize| !bad.contains(host) && came(host);
     let good: Vec<usize> = (0..effects.rest.hosts()).filter(is_good).collect();
-    let in_rack = |rack: usize| (0..racks.len()).filter(move |host| racks[*host] == rack);
+    let is_in = |rack: usize| move |host: &usize| racks[*host] == rack;
+    let in_rack = |rack: usize| (0..racks.len()).filter(is_in(rack)).filter(came);
+    let good_in = |rack: usize| good.iter().copied().filter(is_in(rack));
     let out_of = |rack: usize| good.iter().copied().filter(move |host| racks[*host] != rack);
     let suspected: Vec<Pair> = match suspect {
         Suspect::Host(host) => both_ways(host, &good),
@@ -53,7 +56,7 @@ pub fn retest(
         Suspect::Receiver(host) => partners(host, &good).map(|from| (from, host)).collect(),
         Suspect::RackOut(rack) => in_rack(rack).zip(out_of(rack)).take(PARTNERS).collect(),
         Suspect::RackIn(rack) => out_of(rack).zip(in_rack(rack)).take(PARTNERS).collect(),
-        Suspect::Racks(from, to) => in_rack(from).zip(in_rack(to)).take(PARTNERS).collect(),
+        Suspect::Racks(from, to) => good_in(from).zip(good_in(to)).take(PARTNERS).collect(),
         Suspect::Path(from, to) => vec![(from, to)],
     };
     let is_free = |(from, to): &Pair| suspected.iter().all(|(a, b)| (a, b) != (from, to));
@@ -130,6 +133,19 @@ mod tests {
         let retest = retest(Suspect::RackOut(0), &even(6), &racks, &[]).unwrap();
         assert_eq!(retest.suspected, [(0, 3), (1, 4), (2, 5)]);
         assert!(retest.control.iter().all(|pair| !retest.suspected.contains(pair)));
+    }
+
+    #[test]
+    fn a_host_that_did_not_come_stands_for_no_rack_and_a_bad_one_not_for_what_joins_two() {
+        let racks = [0, 0, 0, 1, 1, 1];
+        let mut effects = even(6);
+        (effects.tx[1], effects.rx[1]) = (None, None);
+        let suspected = |suspect, bad: &[usize]| {
+            retest(suspect, &effects, &racks, bad).map(|retest| retest.suspected).unwrap()
+        };
+        assert_eq!(suspected(Suspect::RackOut(0), &[]), [(0, 3), (2, 4)]);
+        assert_eq!(suspected(Suspect::RackIn(0), &[]), [(3, 0), (4, 2)]);
+        assert_eq!(suspected(Suspect::Racks(0, 1), &[3]), [(0, 4), (2, 5)]);
     }
 
     #[test]

@@ -63,7 +63,7 @@ fn suspects(rates: &Grid, racks: &[usize]) -> Vec<Suspect> {
 }
 
 /// Rows: hosts, partners (all where none is given), how many meshes; for 5, 10 and 20 % at least so many found of a hundred.
-/// Larger meshes find more; a bound is what 200 meshes found, less five points.
+/// Larger meshes find more. A bound is what 200 meshes found, less five points, and less again where few meshes stand here.
 const TABLE: [(usize, Option<usize>, u32, [f64; 3]); 5] = [
     (8, None, 200, [25.0, 85.0, 94.0]),
     (16, None, 100, [61.0, 94.0, 100.0]),

@@ -33,7 +33,7 @@ fn confirmed(mesh: &Mesh<'_>) -> Figure {
         name: "Slow",
         value: of_confirmed(mesh).count().to_string(),
         unit: "",
-        interval: format!("of {} suspected", mesh.analysis.judged.len()),
+        interval: format!("of {} suspected", mesh.analysis.suspected),
         meaning: "hosts, directions, racks and paths that were slow in the mesh and again beside good ones",
     }
 }
@@ -72,10 +72,15 @@ fn sentence(mesh: &Mesh<'_>) -> String {
             format!("{suspect} has {} of what is usual", number::ratio(one.suspicion.ratio))
         })
         .collect();
-    match (named.as_slice(), mesh.analysis.judged.len()) {
-        ([], 0) => "Nothing stands out: every pair has what is usual.".to_owned(),
-        ([], _) => "Nothing is confirmed; what was seen once stands below.".to_owned(),
-        (named, _) => format!("{}.", named.join("; ")),
+    let analysis = mesh.analysis;
+    match named.as_slice() {
+        [] if analysis.effects.is_none() => "No pair was measured.".to_owned(),
+        [] if analysis.suspected > 0 => {
+            "Nothing is confirmed; what is suspected stands below.".to_owned()
+        }
+        [] if !analysis.complete => "Nothing stands out so far.".to_owned(),
+        [] => "Nothing stands out: every pair that was measured has what is usual.".to_owned(),
+        named => format!("{}.", named.join("; ")),
     }
 }
 

@@ -72,7 +72,7 @@ impl Stored for StoredMesh {
     }
 
     fn by_round(&self) -> ByRound {
-        ByRound::of_mesh(&self.journal)
+        ByRound::of_mesh(&self.journal.plan, &self.analysis)
     }
 
     fn hosts(&self) -> &Disclosure {

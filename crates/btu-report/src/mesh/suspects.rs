@@ -2,6 +2,7 @@
 
 use btu_core::mesh::analysis::Judged;
 use btu_core::mesh::suspect::Suspect;
+use btu_core::words::shell_word;
 
 use super::Mesh;
 use super::words;
@@ -36,8 +37,20 @@ pub(super) fn compose(mesh: &Mesh<'_>) -> Vec<Block> {
         summary_rows: 0,
     };
     let mut blocks = vec![Block::Table(table)];
+    blocks.extend(others(mesh));
     blocks.extend(drained(mesh));
     blocks
+}
+
+/// What is not retested.
+fn others(mesh: &Mesh<'_>) -> Option<Block> {
+    let more = mesh.analysis.suspected.saturating_sub(mesh.analysis.judged.len());
+    let told = || {
+        format!(
+            "{more} more look slow and are not retested: where that many do, look for what they have in common."
+        )
+    };
+    (more > 0).then(|| Block::paragraph(told()))
 }
 
 /// The hosts that somebody may want to take out of service, as commands that nobody has run.
@@ -50,7 +63,8 @@ fn drained(mesh: &Mesh<'_>) -> Option<Block> {
             Suspect::Receiver(host) => (host, "rx"),
             _ => return None,
         };
-        let name = mesh.journal.plan.hosts.get(host)?;
+        // Whoever wrote the plan wrote this name, and somebody else may run the line.
+        let name = shell_word(mesh.journal.plan.hosts.get(host)?);
         let less = (1.0 - one.suspicion.ratio) * 100.0;
         // sinfo -R cuts a reason at 20 characters.
         Some(format!(

@@ -40,6 +40,8 @@ pub struct MeshDocument {
     pub directions: Vec<MeshDirectionResult>,
     /// What is slow, the slowest first.
     pub suspects: Vec<MeshSuspectResult>,
+    /// How much looked slow; more than `suspects` has where not all of it was retested.
+    pub suspected: usize,
     /// Pairs that could not be measured.
     pub failures: Vec<MeshFailureResult>,
 }
@@ -118,6 +120,7 @@ pub fn mesh_result(journal: &Journal, analysis: &Analysis) -> MeshDocument {
         hosts: hosts(journal, analysis),
         directions: directions(journal, analysis),
         suspects: analysis.judged.iter().map(|one| judged(journal, one)).collect(),
+        suspected: analysis.suspected,
         failures: failures(journal, analysis),
     }
 }

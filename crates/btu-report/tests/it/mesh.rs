@@ -9,6 +9,7 @@ use btu_core::mesh::course::Batch;
 use btu_core::mesh::plan::Plan;
 use btu_core::mesh::sample::Line;
 use btu_core::mesh::sample::PairSample;
+use btu_core::mesh::sample::Part;
 use btu_core::mesh::sample::Way;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
@@ -85,12 +86,44 @@ fn the_page_has_a_map_of_all_pairs_and_tells_names_as_they_are() {
 fn every_format_is_the_same_twice_and_survives_nothing() {
     let (journal, mut nothing) = (journal(), journal());
     nothing.lines.clear();
+    assert!(rendered("text", &nothing).contains("No pair was measured."));
     for format in FORMATS {
         assert!(rendered(format.name(), &journal) == rendered(format.name(), &journal));
         assert!(!rendered(format.name(), &nothing).is_empty(), "{}", format.name());
     }
     let rows = rendered("csv", &journal);
     assert_eq!(rows.lines().next().unwrap().split(',').count(), 9);
+}
+
+#[test]
+fn what_is_not_retested_is_counted() {
+    let mut journal = journal();
+    let hosts = (1..=30).map(|number| format!("h{number}")).collect();
+    journal.plan = Plan::new(hosts, 3);
+    let is_slow = |host: usize| host.is_multiple_of(3);
+    journal.lines.clear();
+    for (one, other) in journal.plan.rounds().into_iter().flatten() {
+        let way = |from: usize| {
+            let bytes = if is_slow(from) { 60_000_000 } else { 100_000_000 };
+            Some(Way {
+                bytes: Bytes::new(bytes),
+                elapsed_ns: Nanos::from_millis(500),
+                retransmitted: None,
+            })
+        };
+        journal.lines.push(Line::MeshPair(Box::new(PairSample {
+            part: Part::Mesh,
+            round: 0,
+            pair: (one, other),
+            started_at: AT.to_owned(),
+            there: way(one),
+            back: way(other),
+            failure: None,
+        })));
+    }
+    assert_eq!(mesh_result(&journal, &analyse(&journal)).suspected, 10);
+    let text = rendered("text", &journal);
+    assert!(text.contains("2 more look slow"), "{text}");
 }
 
 const PUBLISHED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema/mesh-1.json");

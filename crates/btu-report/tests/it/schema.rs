@@ -50,7 +50,7 @@ fn added_keys_raise_the_minor_version() {
         (result_schema(), SCHEMA_VERSION, ("1.8.0", 116)),
         (app_schema(), APP_SCHEMA_VERSION, ("1.0.0", 63)),
         (file_schema(), FILE_SCHEMA_VERSION, ("1.1.0", 112)),
-        (mesh_schema(), MESH_SCHEMA_VERSION, ("1.0.0", 41)),
+        (mesh_schema(), MESH_SCHEMA_VERSION, ("1.0.0", 42)),
         (pingpong_schema(), PINGPONG_SCHEMA_VERSION, ("1.7.0", 132)),
         (traffic_schema(), TRAFFIC_SCHEMA_VERSION, ("3.5.0", 534)),
     ] {

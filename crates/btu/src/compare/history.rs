@@ -2,6 +2,8 @@
 
 mod setting;
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -13,6 +15,7 @@ use btu_core::comparison::history::new_turns;
 use btu_core::comparison::is_named;
 use btu_core::journal::EventRecord;
 use btu_core::journal::file;
+use btu_core::manifest::hash;
 use btu_core::stats::ChangeRule;
 use btu_report::HistoryDocument;
 use btu_report::LeftOut;
@@ -50,7 +53,7 @@ pub(super) struct HistoryArgs {
 pub(super) fn compare(args: &CompareArgs, folder: &Path) -> Result<Exit, Failure> {
     let Found { mut dated, mut left_out } = Found::below(folder)?;
     dated.sort_by(|a, b| a.when().cmp(&b.when()));
-    let Some(newest) = dated.iter().rposition(|one| one.altered.is_none()) else {
+    let Some(newest) = newest(&dated) else {
         let (folder, first) = (folder.display(), first(&left_out));
         return Err(Failure::usage(anyhow!("{folder}: no result that can be compared{first}")));
     };
@@ -58,14 +61,21 @@ pub(super) fn compare(args: &CompareArgs, folder: &Path) -> Result<Exit, Failure
         refuse(&dated[newest + 1..], &left_out)?;
     }
     let setting = dated[newest].setting.clone();
-    let mut nights = Vec::new();
+    let (mut nights, mut known) = (Vec::new(), BTreeMap::new());
     for one in dated {
-        match one.left_out(&setting) {
+        match one.left_out(&setting).or_else(|| one.left_out_as_known(&mut known)) {
             Some(told) => left_out.push(told),
             None => nights.push(one.night),
         }
     }
     told(args, &setting, &nights, left_out)
+}
+
+/// The place of the result that says which history it is: one that was cut short has measured what it came to.
+fn newest(dated: &[Dated]) -> Option<usize> {
+    let is_sound = |one: &Dated| one.altered.is_none();
+    let whole = dated.iter().rposition(|one| is_sound(one) && one.is_finished);
+    whole.or_else(|| dated.iter().rposition(is_sound))
 }
 
 /// Writes what the nights say.
@@ -80,9 +90,9 @@ fn told(
         |figure: &str| asked.is_empty() || asked.iter().any(|name| is_named(name, figure));
     let legal = nights.last().map_or("", |night| night.by_round.legal);
     let courses = courses(nights, rule, is_asked);
-    if courses.is_empty() {
-        let cause =
-            anyhow!("--metric {}: no such figure; write {legal}; * for any name", asked.join(" "));
+    let is_unknown = |name: &&String| !courses.iter().any(|one| is_named(name, &one.figure));
+    if let Some(name) = asked.iter().find(is_unknown) {
+        let cause = anyhow!("--metric {name}: no such figure; write {legal}; * for any name");
         return Err(Failure::usage(cause));
     }
     let outcomes = args.judged(&new_turns(&courses, legal))?;
@@ -117,6 +127,10 @@ struct Found {
 struct Dated {
     night: Night,
     setting: HistorySetting,
+    /// False where it was cut short.
+    is_finished: bool,
+    /// The hash of its samples.
+    samples: String,
     /// Where it is not what was measured.
     altered: Option<String>,
 }
@@ -125,7 +139,8 @@ impl Found {
     fn below(folder: &Path) -> Result<Self, Failure> {
         let mut found = Self::default();
         for path in results(folder)? {
-            let name = path.strip_prefix(folder).unwrap_or(&path).display().to_string();
+            let below = path.strip_prefix(folder).ok().filter(|name| name.file_name().is_some());
+            let name = below.unwrap_or(&path).display().to_string();
             match Dated::open(name.clone(), &path) {
                 Ok(dated) => found.dated.push(dated),
                 Err(reason) => found.left_out.push(LeftOut { result: name, reason }),
@@ -146,6 +161,8 @@ impl Dated {
         let (hosts, by_round) = (result.stored.hosts().clone(), result.stored.by_round());
         Ok(Self {
             setting: HistorySetting::of(&result, &by_round),
+            is_finished: EventRecord::finished_at(result.stored.events()).is_some(),
+            samples: hash(result.files.get(file::SAMPLES).unwrap_or_default()),
             altered: result.altered().into_iter().next(),
             night: Night { name, started_at, hosts, by_round },
         })
@@ -160,6 +177,21 @@ impl Dated {
     fn left_out(&self, setting: &HistorySetting) -> Option<LeftOut> {
         let reason = self.altered.clone().or_else(|| self.setting.unlike(setting))?;
         Some(LeftOut { result: self.night.name.clone(), reason })
+    }
+
+    /// The same for one that is there already, as a bundle beside its directory is: a night counts once.
+    fn left_out_as_known(&self, known: &mut BTreeMap<[String; 2], String>) -> Option<LeftOut> {
+        let Night { name, started_at, .. } = &self.night;
+        match known.entry([started_at.clone(), self.samples.clone()]) {
+            Entry::Vacant(place) => {
+                place.insert(name.clone());
+                None
+            }
+            Entry::Occupied(first) => {
+                let reason = format!("the same measurement as {}", first.get());
+                Some(LeftOut { result: name.clone(), reason })
+            }
+        }
     }
 }
 

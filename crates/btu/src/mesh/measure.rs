@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 
 use anyhow::anyhow;
+use btu_control::client::Fault;
 use btu_core::mesh::course;
 use btu_core::mesh::course::Batch;
 use btu_core::mesh::plan::Plan;
@@ -29,11 +30,9 @@ pub(super) fn measure(started: &mut Started, interrupt: &Interrupt) -> Result<En
         }
         started.progress.begins(&started.plan, &batch);
         let seen = seen(started, &batch, interrupt);
-        // Pairs that were told to end measured nothing.
-        if interrupt.flag().load(Relaxed) {
-            break;
-        }
-        for sample in seen {
+        let is_asked = interrupt.flag().load(Relaxed);
+        // A pair that was told to end did not fail.
+        for sample in seen.into_iter().filter(|one| !is_asked || one.failure.is_none()) {
             keep(started, Line::MeshPair(Box::new(sample)))?;
         }
         started.journal.sync().map_err(journal_failure)?;
@@ -48,41 +47,41 @@ fn call_the_roll(started: &mut Started, interrupt: &Interrupt) -> Result<(), Fai
     if !started.lines.is_empty() {
         return Ok(());
     }
-    let ask = |agent: &NamedAgent| {
-        PeerLink::connect(agent, &started.own, interrupt.flag(), &mut |_| ()).map(drop)
-    };
-    let answers: Vec<_> = thread::scope(|scope| {
-        let asked: Vec<_> = started.agents.iter().map(|agent| scope.spawn(|| ask(agent))).collect();
-        asked.into_iter().map(thread::ScopedJoinHandle::join).collect()
-    });
-    let mut missing = Vec::new();
-    for (host, answer) in answers.into_iter().enumerate() {
-        match answer {
-            Ok(Ok(())) => {}
-            Ok(Err(fault)) => missing.push(Line::MeshMissing { host, reason: fault.to_string() }),
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
-    }
+    let missing = missing(started, interrupt);
     if interrupt.flag().load(Relaxed) {
         return Ok(());
     }
-    let there = started.agents.len() - missing.len();
-    let first = missing.first().map(|line| told(&started.plan, line)).unwrap_or_default();
-    missing.into_iter().try_for_each(|line| keep(started, line))?;
-    if there < Plan::LEAST_HOSTS {
-        let cause = anyhow!("{there} of {} hosts came: {first}", started.agents.len());
-        return Err(
-            Failure::agent(cause).hint("is btu agent running there, and paired with this host?")
-        );
+    let (all, hosts) = (started.agents.len(), &started.plan.hosts);
+    match missing.first() {
+        // None of them is kept as missing: whoever goes on asks all of them again.
+        Some((host, reason)) if all - missing.len() < Plan::LEAST_HOSTS => {
+            let (there, host) = (all - missing.len(), &hosts[*host]);
+            let cause = anyhow!("{there} of {all} hosts came: {host}: {reason}");
+            Err(Failure::agent(cause)
+                .hint("is btu agent running there, and paired with this host?"))
+        }
+        _ => missing
+            .into_iter()
+            .try_for_each(|(host, reason)| keep(started, Line::MeshMissing { host, reason })),
     }
-    Ok(())
 }
 
-fn told(plan: &Plan, line: &Line) -> String {
-    match line {
-        Line::MeshMissing { host, reason } => format!("{}: {reason}", plan.hosts[*host]),
-        Line::MeshPair(_) => String::new(),
-    }
+/// The hosts that do not answer, and why.
+fn missing(started: &Started, interrupt: &Interrupt) -> Vec<(usize, String)> {
+    let ask = |agent: &NamedAgent| {
+        PeerLink::connect(agent, &started.own, interrupt.flag(), &mut |_| ()).err()
+    };
+    let faults: Vec<_> = thread::scope(|scope| {
+        let asked: Vec<_> = started.agents.iter().map(|agent| scope.spawn(|| ask(agent))).collect();
+        asked.into_iter().map(joined).collect()
+    });
+    let told = |(host, fault): (usize, Option<Fault>)| Some((host, fault?.to_string()));
+    faults.into_iter().enumerate().filter_map(told).collect()
+}
+
+/// What a thread found; its panic is one of this thread.
+fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// Measures disjoint pairs at the same time.
@@ -97,8 +96,7 @@ fn seen(started: &Started, batch: &Batch, interrupt: &Interrupt) -> Vec<PairSamp
     };
     thread::scope(|scope| {
         let begun: Vec<_> = batch.pairs.iter().map(|pair| scope.spawn(|| one(*pair))).collect();
-        let ended = begun.into_iter().map(thread::ScopedJoinHandle::join);
-        ended.map(|one| one.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        begun.into_iter().map(joined).collect()
     })
 }
 

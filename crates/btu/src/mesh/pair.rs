@@ -36,7 +36,7 @@ pub(super) fn measured(
     let (host, guest) = (&started.agents[one], &started.agents[other]);
     let plan = traffic(&started.plan, [&host.name, &guest.name], round as u64);
     // What the host tells of its runs is kept while it is measured, and its figures are in the journal afterwards.
-    let kept = Kept(started.journal.path().join(format!("pair-{one}-{other}")));
+    let kept = Kept::at(started.journal.path().join(format!("pair-{one}-{other}")));
     let (copied, given) = tested::directory(None, Some(&kept.0), PathBuf::new, host)?;
     let tested = Tested {
         host,
@@ -51,11 +51,21 @@ pub(super) fn measured(
     };
     let needs = needs::of(&plan, None, interrupt)?;
     let files = Errand { plan: &plan, needs, note: None, tested }.run()?;
-    ways(&files).with_context(|| format!("agent {}", host.name)).map_err(Failure::agent)
+    ways(&files, [&host.name, &guest.name])
+        .with_context(|| format!("agent {}", host.name))
+        .map_err(Failure::agent)
 }
 
 /// A directory that is in the way of nobody afterwards.
 struct Kept(PathBuf);
+
+impl Kept {
+    /// What a mesh that was killed left there is taken away: its pair is measured anew.
+    fn at(path: PathBuf) -> Self {
+        let _ = std::fs::remove_dir_all(&path);
+        Self(path)
+    }
+}
 
 impl Drop for Kept {
     fn drop(&mut self) {
@@ -88,14 +98,15 @@ fn traffic(plan: &Plan, names: [&str; 2], round: u64) -> Traffic {
 }
 
 /// What both directions brought, as the host that measured tells.
-fn ways(files: &ResultFiles) -> anyhow::Result<[Way; 2]> {
+fn ways(files: &ResultFiles, [host, guest]: [&str; 2]) -> anyhow::Result<[Way; 2]> {
     let stored = StoredTraffic::open(files, OpenMode::Strict)?;
     let run = stored.journal.runs().next().context("its result has no run")?;
-    let cluster = |name: &str| {
+    let sent_by = |sender: &str, name: &str| {
         let found = run.clusters.iter().find(|cluster| cluster.name == name);
-        found.with_context(|| format!("its result has no cluster {name}")).and_then(way)
+        let cluster = found.with_context(|| format!("its result has no cluster {name}"))?;
+        way(cluster).with_context(|| format!("what {sender} sent"))
     };
-    Ok([cluster(THERE)?, cluster(BACK)?])
+    Ok([sent_by(host, THERE)?, sent_by(guest, BACK)?])
 }
 
 /// All connections of a direction together: their bytes, in the time of the longest.
@@ -107,7 +118,7 @@ fn way(cluster: &ClusterSample) -> anyhow::Result<Way> {
     let elapsed_ns = flows.iter().map(|flow| flow.duration_ns).max().unwrap_or(Nanos::ZERO);
     let bytes: Bytes = flows.iter().map(|flow| flow.figures.departed_bytes).sum();
     if bytes.is_empty() || elapsed_ns.is_zero() {
-        return Err(anyhow!("nothing came from {} to its receiver", cluster.name));
+        return Err(anyhow!("none of it came to its receiver"));
     }
     let retransmitted = flows.iter().map(|flow| flow.retransmitted_bytes).sum();
     Ok(Way { bytes, elapsed_ns, retransmitted })

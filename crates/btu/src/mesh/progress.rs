@@ -33,8 +33,10 @@ impl Progress {
         };
         match &self.form {
             Form::Bar(bar) => {
-                bar.set_length(course::rounds(plan) as u64);
-                bar.set_position(batch.round as u64);
+                let rounds = course::rounds(plan);
+                bar.set_length(rounds as u64);
+                let done = if batch.part == Part::Mesh { batch.round } else { rounds };
+                bar.set_position(done as u64);
                 bar.set_prefix(told);
                 bar.set_message(format!("{}{more}", pairs.join(" ")));
             }

@@ -39,6 +39,8 @@ pub(super) fn start(args: &MeshArgs) -> Result<Started, Failure> {
     let agents = agents(&state, &plan)?;
     let mut hosts = facts::of_this_host();
     hosts.note.clone_from(&args.result.note);
+    // Each pair of a round has some of its own.
+    btu_sys::limit::raise_descriptors().map_err(Failure::environment)?;
     let (journal, lines) = if let Some(directory) = &args.result.resume {
         journal::go_on(directory, &hosts)?
     } else {

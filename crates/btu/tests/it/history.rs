@@ -155,10 +155,14 @@ fn what_is_no_part_of_a_history_is_named_and_no_condition_is_asked_past_it() {
     let found = document(&history(folder.path(), &["--json"]));
     assert_eq!(found["results"].as_array().unwrap().len(), 2, "{found:#}");
     assert_eq!(found["left_out"][0]["result"], "n02");
+    copied(&folder.path().join("n03"), &folder.path().join("n03-again"));
+    let found = document(&history(folder.path(), &["--json"]));
+    assert_eq!(found["results"].as_array().unwrap().len(), 2, "{found:#}");
+    assert_eq!(found["left_out"][1]["reason"], "the same measurement as n03");
     let refused = history(folder.path(), &["--fail-if", "job.*/*/*.time>5%"]);
     assert_eq!(refused.status.code(), Some(5), "{}", said(&refused));
     assert!(said(&refused).contains("n02: unreadable"), "{}", said(&refused));
-    let unknown = history(folder.path(), &["--metric", "btu"]);
+    let unknown = history(folder.path(), &["--metric", "job.*/*/*.time", "--metric", "btu"]);
     assert_eq!(unknown.status.code(), Some(2), "{}", said(&unknown));
     let empty = TempDir::new().unwrap();
     assert_eq!(history(empty.path(), &[]).status.code(), Some(2));

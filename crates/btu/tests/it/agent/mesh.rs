@@ -57,14 +57,31 @@ fn every_pair_of_three_hosts_is_measured_both_ways_and_a_mesh_that_was_cut_off_g
         let left = std::fs::read_dir(&dir).unwrap().flatten();
         assert_eq!(left.filter(|one| one.path().is_dir()).count(), 0, "what pairs told is gone");
         hosts.btu(2).args(["verify", "result"]).ends_with(0);
+        has_aliases(&hosts);
         wait_until(|| agents.iter().all(is_free));
         cut(&dir);
+        // A killed mesh leaves what its pairs told so far.
+        for pair in ["pair-0-1", "pair-0-2", "pair-1-2"] {
+            std::fs::create_dir(dir.join(pair)).unwrap();
+            std::fs::write(dir.join(pair).join("samples.jsonl"), "{}\n").unwrap();
+        }
         let mut on = hosts.btu(2);
         let on = on.args(["mesh", "--resume", "result", "--quiet"]).output().unwrap();
         assert!(matches!(on.status.code(), Some(0 | 1)), "{}", said(&on));
-        assert_eq!(pairs(&dir, "mesh"), 3);
+        assert_eq!((pairs(&dir, "mesh"), pairs(&dir, "again")), (3, 0));
         assert_eq!(directions(&read_json(&dir.join("result.json"))), all);
     });
+}
+
+/// Who gets the result without names sees aliases wherever hosts were named.
+fn has_aliases(hosts: &Hosts) {
+    hosts.btu(2).args(["redact", "result", "-o", "public"]).ends_with(0);
+    let told = directions(&read_json(&hosts.path("public/result.json")));
+    let is_alias = |name: &str| name.starts_with("host-");
+    assert!(told.iter().all(|way| way.split(' ').all(is_alias)), "{told:?}");
+    let plan = std::fs::read_to_string(hosts.path("public/plan.toml")).unwrap();
+    assert!(!plan.contains("\"h1\""), "{plan}");
+    hosts.btu(2).args(["verify", "public"]).ends_with(0);
 }
 
 /// As if it had been killed after its first pair.
@@ -93,6 +110,8 @@ fn a_host_that_does_not_come_or_may_not_measure_is_told_by_its_name() {
         let mut mesh = hosts.btu(2);
         let mesh = mesh.args(["mesh", "h1", "h2", "h3", "--out", "few", "--quiet"]).ends_with(4);
         assert!(said(&mesh).contains("2 of 3 hosts came: h2: "), "{}", said(&mesh));
+        let kept = std::fs::read_to_string(hosts.path("few/samples.jsonl")).unwrap_or_default();
+        assert_eq!(kept, "", "a mesh that goes on asks all hosts again");
         let mut unknown = hosts.btu(2);
         let unknown = unknown.args(["mesh", "h[1-4]", "--quiet"]).ends_with(2);
         assert!(said(&unknown).contains("h4: no agent of this name"), "{}", said(&unknown));
