@@ -56,7 +56,7 @@ struct Inbox {
 struct Turn {
     pause: Pause,
     beside: Beside,
-    /// When a rank that blocks first found nothing.
+    /// When it first found nothing.
     begun: Option<Nanos>,
 }
 
@@ -65,6 +65,8 @@ struct Turn {
 enum Beside {
     /// It keeps what comes from anyone.
     Keeping,
+    /// It does so after a while: whoever is awaited may wait for one whose long message is not taken in.
+    KeepingLater,
     Nothing,
 }
 
@@ -117,13 +119,13 @@ impl<F: Family> MpiEnd<F> {
     /// Gives when the message was sent.
     fn receive_whole(&mut self, from: usize, mut wanted: Wanted<'_>) -> Result<Nanos, Broken> {
         self.inbox.go_on()?;
-        if let Some(sent_at) = self.inbox.kept.take(from, &mut wanted)? {
-            return Ok(sent_at);
-        }
-        // While a message is awaited, the library keeps those of others.
-        let mut turn = Turn::new(from, Awaited::Message, Beside::Nothing);
+        let mut turn = Turn::new(from, Awaited::Message, Beside::KeepingLater);
         let mail = self.world.mail()?;
         loop {
+            // What is kept was sent before what the library has.
+            if let Some(sent_at) = self.inbox.kept.take(from, &mut wanted)? {
+                return Ok(sent_at);
+            }
             match mail.find(Some((from, folded(wanted.tag))))? {
                 Some(found) => {
                     if let Some(sent_at) = self.inbox.take(mail, &found, Some(&mut wanted))? {
@@ -192,17 +194,20 @@ impl Inbox {
         if !turn.pause.is_over(self.wait) {
             return Ok(());
         }
-        if turn.beside == Beside::Keeping
-            && let Some(found) = mail.find(None)?
-        {
-            turn.pause.note(true);
-            self.take(mail, &found, None)?;
-        }
+        let has_kept = turn.keeps() && self.keep_one(mail)?;
+        turn.pause.note(has_kept);
         self.go_on()?;
-        if self.wait == Wait::Block {
+        if self.wait == Wait::Block && !has_kept {
             turn.rest();
         }
         Ok(turn.pause.go_on(self.wait, self.patience)?)
+    }
+
+    /// Keeps the next message of anyone, where there is one.
+    fn keep_one<F: Family>(&mut self, mail: &mut Mail<F>) -> Result<bool, Broken> {
+        let Some(found) = mail.find(None)? else { return Ok(false) };
+        self.take(mail, &found, None)?;
+        Ok(true)
     }
 
     /// Receives what was found: when it was sent, where it is the wanted message, which goes to its space. Others are kept.
@@ -246,13 +251,25 @@ impl Turn {
         Self { pause: Pause::new(peer, awaited), beside, begun: None }
     }
 
+    fn keeps(&mut self) -> bool {
+        match self.beside {
+            Beside::Keeping => true,
+            Beside::KeepingLater => self.is_long(),
+            Beside::Nothing => false,
+        }
+    }
+
     /// MPI wakes nobody: others get the CPU after each look, and for longer where the wait is long anyway.
     fn rest(&mut self) {
-        if now().since(*self.begun.get_or_insert_with(now)) < AWAKE {
-            std::thread::yield_now();
-        } else {
+        if self.is_long() {
             std::thread::sleep(ASLEEP);
+        } else {
+            std::thread::yield_now();
         }
+    }
+
+    fn is_long(&mut self) -> bool {
+        now().since(*self.begun.get_or_insert_with(now)) >= LONG
     }
 }
 
@@ -288,8 +305,8 @@ fn folded(tag: u32) -> i32 {
     ((tag ^ (tag >> 16)) & 0x7fff).cast_signed()
 }
 
-/// A rank that blocks sleeps after this.
-const AWAKE: Nanos = Nanos::from_micros(500);
+/// After this a rank that blocks sleeps between its looks, and one that awaits a message keeps those of others.
+const LONG: Nanos = Nanos::from_micros(500);
 /// It is late by a tenth or two of the wait.
 const ASLEEP: Duration = Duration::from_micros(50);
 /// Head and payload that are sent together: below this a copy costs less than a second message.
