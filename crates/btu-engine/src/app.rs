@@ -56,9 +56,9 @@ pub struct Launched {
 
 /// Runs a kernel with a rank in each seat; what becomes of a rank is part of the result.
 ///
-/// It returns within two seconds after `cap`, and after `stop` was set, whatever the ranks do. Where there are no fewer
-/// CPUs than ranks, each rank has one of its own: ranks that an earlier launch left behind are waited for first, as long
-/// as `cap` at most.
+/// It returns within two seconds after `cap`, and after `stop` was set, whatever the ranks do, within three where they are
+/// processes. Where there are no fewer CPUs than ranks, each rank has one of its own: ranks that an earlier launch left
+/// behind are waited for first, as long as `cap` at most.
 ///
 /// Ranks that are processes execute `program`, whose last word is the file of their order, and [`live`]. A kernel that
 /// `program` does not find by its name is none of theirs.

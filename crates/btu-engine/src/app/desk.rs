@@ -47,6 +47,11 @@ impl Desk {
         Ok(Self(path))
     }
 
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+
     /// The file of the order.
     pub(super) fn order(&self) -> PathBuf {
         self.0.join(ORDER)

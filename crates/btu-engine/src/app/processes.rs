@@ -57,6 +57,8 @@ impl Company {
         let (said, alike) = (desk.open_talk()?, Alike::of(&start.words));
         let errors = said.try_clone().map_err(EngineError::peer("copy a descriptor"))?;
         command.stdin(Stdio::null()).stdout(said).stderr(errors).process_group(0);
+        // What a launcher that is killed leaves there goes with the desk.
+        command.env("TMPDIR", desk.path());
         process::dies_with_its_starter(&mut command);
         let cpus = berths.cpus.iter().map(ToString::to_string).collect();
         desk.give(&Order { start, job: job.clone(), patience: cap * 2, cpus })?;
@@ -70,8 +72,11 @@ impl Company {
     /// Waits until the launcher has ended, until `cap` has passed, or until `stop` is set; then a little longer.
     pub(super) fn collect(mut self, cap: Nanos, stop: &AtomicBool) -> Vec<Ended> {
         let why = self.until(self.begun.saturating_add(cap), stop).map(|reason| {
+            let never = AtomicBool::new(false);
             self.alike.terminate();
-            let _ = self.until(now().saturating_add(GRACE), &AtomicBool::new(false));
+            let _ = self.until(now().saturating_add(GRACE), &never);
+            self.alike.kill();
+            let _ = self.until(now().saturating_add(TIDYING), &never);
             reason.sentence(cap)
         });
         self.kill();
@@ -151,6 +156,8 @@ fn how(status: ExitStatus) -> String {
     }
 }
 
+/// What a launcher is given after the end of its ranks: one that is killed leaves their shared memory behind.
+const TIDYING: Nanos = Nanos::from_millis(1000);
 /// How soon the end of a launch is noticed: no rank is measured any more by then.
 const TURN: Duration = Duration::from_millis(10);
 /// Of what a launcher says, so many lines are told.
