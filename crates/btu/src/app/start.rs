@@ -1,5 +1,6 @@
 //! What happens before the first launch: hosts, layers that are there, disclosure, result directory.
 
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::SystemTime;
 
 use anyhow::anyhow;
@@ -55,7 +56,12 @@ pub(super) fn start(
     let hosts = Hosts::of(planned.plan.path)?;
     disclosure.placement = facts::placed(hosts.facts.clone());
     disclosure.placement.extend(libraries(&planned.plan.layers));
-    try_layers(&mut planned, &hosts, interrupt)?;
+    let tried = try_layers(&mut planned, &hosts, interrupt);
+    // What an interrupt ended says nothing of a layer.
+    if interrupt.flag().load(Relaxed) {
+        return Err(interrupt.before_all());
+    }
+    tried?;
     if let Some(told) = planning::told(&planned.left_out).filter(|_| !is_quiet) {
         output::message(&told);
     }
