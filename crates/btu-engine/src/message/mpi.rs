@@ -46,6 +46,8 @@ pub(super) struct MpiEnd<F: Family> {
 struct Inbox {
     rank: usize,
     kept: Kept,
+    /// Where a message of MPI is received before it is known what it is.
+    landing: Vec<u8>,
     wait: Wait,
     patience: Nanos,
     stop: Arc<AtomicBool>,
@@ -86,6 +88,7 @@ impl<F: Family> MpiEnd<F> {
         let inbox = Inbox {
             rank: world.rank(),
             kept: Kept::new(world.rank(), world.ranks(), terms.kept_limit.count()),
+            landing: vec![0; TOGETHER],
             wait: terms.wait,
             patience: terms.patience,
             stop: Arc::clone(&terms.stop),
@@ -217,8 +220,7 @@ impl Inbox {
         found: &Found,
         wanted: Option<&mut Wanted<'_>>,
     ) -> Result<Option<Nanos>, Broken> {
-        let mut together = [0; TOGETHER];
-        let space = together.get_mut(..found.bytes).ok_or_else(|| foreign(found))?;
+        let space = self.landing.get_mut(..found.bytes).ok_or_else(|| foreign(found))?;
         mail.receive(found, space)?;
         let (head, first) = space.split_first_chunk().ok_or_else(|| foreign(found))?;
         let head = Head::decode(*head);
