@@ -64,6 +64,11 @@ impl<F: Family> World<F> {
         self.ranks
     }
 
+    /// What the library says it is: its name, its version and more, in lines of its own.
+    pub fn library(&self) -> Result<String> {
+        self.mail.library()
+    }
+
     /// Messages that come.
     ///
     /// # Errors

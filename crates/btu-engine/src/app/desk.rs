@@ -87,6 +87,11 @@ impl Desk {
         fs::read_to_string(self.0.join(COMPLAINT)).ok()
     }
 
+    /// Which library carries the messages, as the first rank told.
+    pub(super) fn library(&self) -> Option<String> {
+        fs::read_to_string(self.0.join(LIBRARY)).ok()
+    }
+
     /// What a rank has told so far.
     pub(super) fn told(&self, rank: u32) -> Option<Ended> {
         read(&report(&self.0, rank)).ok()
@@ -113,6 +118,12 @@ pub(super) fn tell(order: &Path, ended: &Ended) -> Result<(), EngineError> {
     let begun = whole.with_extension("begun");
     write(&begun, ended)?;
     fs::rename(&begun, &whole).map_err(EngineError::file("rename", begun))
+}
+
+/// Tells beside the file of the order which library carries the messages.
+pub(super) fn tell_library(order: &Path, library: &str) -> Result<(), EngineError> {
+    let path = folder(order).join(LIBRARY);
+    fs::write(&path, library).map_err(EngineError::file("write", path))
 }
 
 /// Tells beside the file of the order why this process is no rank; all of a launch have the same reason.
@@ -154,6 +165,7 @@ static MADE: AtomicU32 = AtomicU32::new(0);
 const MOST_TALK: u64 = 1 << 16;
 const ORDER: &str = "order.json";
 const TALK: &str = "talk";
+const LIBRARY: &str = "library";
 const COMPLAINT: &str = "complaint";
 
 #[cfg(test)]

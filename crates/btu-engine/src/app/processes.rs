@@ -70,7 +70,7 @@ impl Company {
     }
 
     /// Waits until the launcher has ended, until `cap` has passed, or until `stop` is set; then a little longer.
-    pub(super) fn collect(mut self, cap: Nanos, stop: &AtomicBool) -> Vec<Ended> {
+    pub(super) fn collect(&mut self, cap: Nanos, stop: &AtomicBool) -> Vec<Ended> {
         let why = self.until(self.begun.saturating_add(cap), stop).map(|reason| {
             let never = AtomicBool::new(false);
             self.alike.terminate();
@@ -81,6 +81,11 @@ impl Company {
         });
         self.kill();
         self.accounts(why.as_deref())
+    }
+
+    /// Which library carried the messages; nothing where the first rank did not come to be one.
+    pub(super) fn library(&self) -> Option<String> {
+        self.desk.library()
     }
 
     /// Waits for the launcher (`None`), or until there is a reason to wait no longer.

@@ -6,7 +6,7 @@
 
 mod kept;
 
-use std::process::Command;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -24,11 +24,13 @@ use btu_sys::mpi::Mail;
 use btu_sys::mpi::World;
 
 use self::kept::Kept;
+use super::Entered;
 use super::Terms;
 use super::incoming::Head;
 use super::incoming::Wanted;
 use super::pause::Awaited;
 use super::pause::Pause;
+use super::process;
 use crate::error::EngineError;
 use crate::time::now;
 
@@ -81,7 +83,7 @@ enum Broken {
 
 impl<F: Family> MpiEnd<F> {
     /// Becomes a rank. `remedy` says how to get the library.
-    pub(super) fn boxed(terms: &Terms, remedy: &str) -> Result<Box<dyn Endpoint>, EngineError> {
+    pub(super) fn enter(terms: &Terms, remedy: &str) -> Result<Entered, EngineError> {
         let world = World::<F>::enter().map_err(|cause| {
             EngineError::Refused(format!("not available: {}: {remedy}", sentence(&cause)))
         })?;
@@ -93,7 +95,9 @@ impl<F: Family> MpiEnd<F> {
             patience: terms.patience,
             stop: Arc::clone(&terms.stop),
         };
-        Ok(Box::new(Self { world, inbox, together: Vec::with_capacity(TOGETHER) }))
+        let library = brief(&world.library()?);
+        let end = Box::new(Self { world, inbox, together: Vec::with_capacity(TOGETHER) });
+        Ok(Entered { end, library })
     }
 
     fn send_whole(&mut self, to: usize, tag: u32, payload: &[u8]) -> Result<(), Broken> {
@@ -287,12 +291,24 @@ impl From<LayerError> for Broken {
     }
 }
 
-/// The first of these programs that `PATH` has.
-pub(super) fn launcher(names: &[&str], remedy: &str) -> Result<Command, EngineError> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let is_there = |name: &&&str| std::env::split_paths(&path).any(|dir| dir.join(name).is_file());
+/// The launcher: the first of these programs that `PATH` has.
+pub(super) fn launcher(names: &[&str], remedy: &str) -> Result<PathBuf, EngineError> {
     let lack = || EngineError::Refused(format!("not available: no {}: {remedy}", names[0]));
-    names.iter().find(is_there).map(Command::new).ok_or_else(lack)
+    process::on_path(names).ok_or_else(lack)
+}
+
+/// How ranks are started, where `variables` are set for them.
+pub(super) fn disclosed(names: &[&str], variables: &[&str]) -> String {
+    let program = process::on_path(names).unwrap_or_default();
+    let set = variables.iter().map(|name| format!(", {name}=1"));
+    format!("started by {}{}", program.display(), set.collect::<String>())
+}
+
+/// `Open MPI v4.1.4`: of what a library says it is, name and version; the rest tells who built it, and how.
+fn brief(library: &str) -> String {
+    let first = library.lines().next().unwrap_or_default();
+    let words = first.split(',').next().unwrap_or_default().split_whitespace();
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// Nobody but ranks of this launch sends in its world, and they send heads first.
@@ -317,6 +333,16 @@ const TOGETHER: usize = 4096;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_what_a_library_says_name_and_version_are_told() {
+        let open_mpi =
+            "Open MPI v4.1.4, package: Open MPI somebody@host Distribution, ident: 4.1.4";
+        assert_eq!(brief(open_mpi), "Open MPI v4.1.4");
+        let mpich = "MPICH Version:\t4.0.2\nMPICH Release date:\tThu Apr  7 12:34:45 CDT 2022\n";
+        assert_eq!(brief(mpich), "MPICH Version: 4.0.2");
+        assert_eq!(brief(""), "");
+    }
 
     #[test]
     fn tags_of_kernels_and_collectives_come_to_tags_of_their_own() {

@@ -2,10 +2,10 @@
 
 use std::process::Command;
 
-use btu_core::app::endpoint::Endpoint;
 use btu_core::app::sample::Wait;
 use btu_sys::mpi::Mpich as Interface;
 
+use super::Entered;
 use super::MessageLayer;
 use super::ProcessLayer;
 use super::RanksAre;
@@ -46,14 +46,18 @@ impl ProcessLayer for Mpich {
         mpi::launcher(LAUNCHERS, REMEDY).map(drop)
     }
 
+    fn disclosed(&self) -> String {
+        mpi::disclosed(LAUNCHERS, &[])
+    }
+
     fn launcher(&self, start: &Start) -> Result<Command, EngineError> {
-        let mut command = mpi::launcher(LAUNCHERS, REMEDY)?;
+        let mut command = Command::new(mpi::launcher(LAUNCHERS, REMEDY)?);
         command.args(["-np", &start.ranks.to_string()]).args(&start.words);
         Ok(command)
     }
 
-    fn end(&self, _: &Start, terms: &Terms) -> Result<Box<dyn Endpoint>, EngineError> {
-        MpiEnd::<Interface>::boxed(terms, REMEDY)
+    fn end(&self, _: &Start, terms: &Terms) -> Result<Entered, EngineError> {
+        MpiEnd::<Interface>::enter(terms, REMEDY)
     }
 }
 

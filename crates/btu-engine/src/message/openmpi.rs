@@ -2,10 +2,10 @@
 
 use std::process::Command;
 
-use btu_core::app::endpoint::Endpoint;
 use btu_core::app::sample::Wait;
 use btu_sys::mpi::OpenMpi as Interface;
 
+use super::Entered;
 use super::MessageLayer;
 use super::ProcessLayer;
 use super::RanksAre;
@@ -46,10 +46,14 @@ impl ProcessLayer for OpenMpi {
         mpi::launcher(LAUNCHERS, REMEDY).map(drop)
     }
 
+    fn disclosed(&self) -> String {
+        mpi::disclosed(LAUNCHERS, AS_ROOT)
+    }
+
     fn launcher(&self, start: &Start) -> Result<Command, EngineError> {
-        let mut command = mpi::launcher(LAUNCHERS, REMEDY)?;
+        let mut command = Command::new(mpi::launcher(LAUNCHERS, REMEDY)?);
         // It refuses root otherwise, for what a mistaken order could do; this order runs this program alone.
-        command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+        command.envs(AS_ROOT.iter().map(|name| (name, "1")));
         let idle = if start.is_crowded { "1" } else { "0" };
         // Ranks choose their CPUs themselves, and slots are those of the machine, not of this process.
         command.args(["--oversubscribe", "--bind-to", "none"]);
@@ -60,11 +64,12 @@ impl ProcessLayer for OpenMpi {
         Ok(command)
     }
 
-    fn end(&self, _: &Start, terms: &Terms) -> Result<Box<dyn Endpoint>, EngineError> {
-        MpiEnd::<Interface>::boxed(terms, REMEDY)
+    fn end(&self, _: &Start, terms: &Terms) -> Result<Entered, EngineError> {
+        MpiEnd::<Interface>::enter(terms, REMEDY)
     }
 }
 
 /// What Debian calls it beside other libraries of MPI, and everyone else alone.
 const LAUNCHERS: &[&str] = &["mpirun.openmpi", "mpirun"];
+const AS_ROOT: &[&str] = &["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"];
 const REMEDY: &str = "apt-get install openmpi-bin libopenmpi3";

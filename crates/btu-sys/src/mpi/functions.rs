@@ -25,6 +25,9 @@ type Test<H> = unsafe extern "C" fn(*mut H, *mut c_int, *mut Status) -> c_int;
 /// A status, the type, and how many of it.
 type GetCount<H> = unsafe extern "C" fn(*const Status, H, *mut c_int) -> c_int;
 
+/// Where its name goes, and its length.
+type Version = unsafe extern "C" fn(*mut c_char, *mut c_int) -> c_int;
+
 /// Functions of the standard, as its chapter on bindings for C declares them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Functions<H> {
@@ -38,6 +41,7 @@ pub(super) struct Functions<H> {
     pub(super) iprobe: Iprobe<H>,
     pub(super) test: Test<H>,
     pub(super) get_count: GetCount<H>,
+    pub(super) get_library_version: Version,
 }
 
 impl<H> Functions<H> {
@@ -63,6 +67,8 @@ impl<H> Functions<H> {
             test: unsafe { function(library, c"MPI_Test") }?,
             // SAFETY: as above.
             get_count: unsafe { function(library, c"MPI_Get_count") }?,
+            // SAFETY: as above.
+            get_library_version: unsafe { function(library, c"MPI_Get_library_version") }?,
         })
     }
 }

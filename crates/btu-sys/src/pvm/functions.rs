@@ -14,6 +14,8 @@ use crate::loaded::Library;
 
 /// Takes nothing.
 type Plain = extern "C" fn() -> c_int;
+/// Takes nothing, and gives a text that stays.
+type Text = extern "C" fn() -> *const c_char;
 /// Takes one number.
 type OfOne = extern "C" fn(c_int) -> c_int;
 /// Takes two numbers.
@@ -49,6 +51,7 @@ pub(super) struct Functions {
     pub(super) spawn: Spawn,
     pub(super) trecv: Timed,
     pub(super) notify: Notify,
+    pub(super) version: Text,
 }
 
 impl Functions {
@@ -71,6 +74,8 @@ impl Functions {
             trecv: unsafe { transmute::<*mut c_void, Timed>(symbol(c"pvm_trecv")?) },
             // SAFETY: as above.
             notify: unsafe { transmute::<*mut c_void, Notify>(symbol(c"pvm_notify")?) },
+            // SAFETY: as above.
+            version: unsafe { transmute::<*mut c_void, Text>(symbol(c"pvm_version")?) },
         })
     }
 }
