@@ -5,8 +5,8 @@
 //! waits can be stopped.
 
 mod kept;
+mod launcher;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -30,9 +30,10 @@ use super::incoming::Head;
 use super::incoming::Wanted;
 use super::pause::Awaited;
 use super::pause::Pause;
-use super::process;
 use crate::error::EngineError;
 use crate::time::now;
+
+pub(super) use self::launcher::Launcher;
 
 /// One rank.
 #[derive(Debug)]
@@ -289,19 +290,6 @@ impl From<LayerError> for Broken {
     fn from(cause: LayerError) -> Self {
         Self::Layer(cause)
     }
-}
-
-/// The launcher: the first of these programs that `PATH` has.
-pub(super) fn launcher(names: &[&str], remedy: &str) -> Result<PathBuf, EngineError> {
-    let lack = || EngineError::Refused(format!("not available: no {}: {remedy}", names[0]));
-    process::on_path(names).ok_or_else(lack)
-}
-
-/// How ranks are started, where `variables` are set for them.
-pub(super) fn disclosed(names: &[&str], variables: &[&str]) -> String {
-    let program = process::on_path(names).unwrap_or_default();
-    let set = variables.iter().map(|name| format!(", {name}=1"));
-    format!("started by {}{}", program.display(), set.collect::<String>())
 }
 
 /// `Open MPI v4.1.4`: of what a library says it is, name and version; the rest tells who built it, and how.

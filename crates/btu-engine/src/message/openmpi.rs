@@ -11,7 +11,7 @@ use super::ProcessLayer;
 use super::RanksAre;
 use super::Start;
 use super::Terms;
-use super::mpi;
+use super::mpi::Launcher;
 use super::mpi::MpiEnd;
 use crate::error::EngineError;
 
@@ -43,17 +43,17 @@ impl MessageLayer for OpenMpi {
 
 impl ProcessLayer for OpenMpi {
     fn is_there(&self) -> Result<(), EngineError> {
-        mpi::launcher(LAUNCHERS, REMEDY).map(drop)
+        LAUNCHER.program().map(drop)
     }
 
     fn disclosed(&self) -> String {
-        mpi::disclosed(LAUNCHERS, AS_ROOT)
+        LAUNCHER.disclosed()
     }
 
     fn launcher(&self, start: &Start) -> Result<Command, EngineError> {
-        let mut command = Command::new(mpi::launcher(LAUNCHERS, REMEDY)?);
+        let mut command = Command::new(LAUNCHER.program()?);
         // It refuses root otherwise, for what a mistaken order could do; this order runs this program alone.
-        command.envs(AS_ROOT.iter().map(|name| (name, "1")));
+        command.envs(LAUNCHER.variables.iter().map(|name| (name, "1")));
         let idle = if start.is_crowded { "1" } else { "0" };
         // Ranks choose their CPUs themselves, and slots are those of the machine, not of this process.
         command.args(["--oversubscribe", "--bind-to", "none"]);
@@ -65,11 +65,13 @@ impl ProcessLayer for OpenMpi {
     }
 
     fn end(&self, _: &Start, terms: &Terms) -> Result<Entered, EngineError> {
-        MpiEnd::<Interface>::enter(terms, REMEDY)
+        MpiEnd::<Interface>::enter(terms, LAUNCHER.remedy)
     }
 }
 
-/// What Debian calls it beside other libraries of MPI, and everyone else alone.
-const LAUNCHERS: &[&str] = &["mpirun.openmpi", "mpirun"];
-const AS_ROOT: &[&str] = &["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"];
-const REMEDY: &str = "apt-get install openmpi-bin libopenmpi3";
+pub(super) const LAUNCHER: Launcher = Launcher {
+    name: "mpirun.openmpi",
+    is_own: |file| !file.contains("hydra"),
+    variables: &["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"],
+    remedy: "apt-get install openmpi-bin libopenmpi3",
+};

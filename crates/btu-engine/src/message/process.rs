@@ -51,11 +51,11 @@ pub struct Entered {
     pub library: String,
 }
 
-/// The first of these programs that a directory of `PATH` has.
-pub(super) fn on_path(names: &[&str]) -> Option<PathBuf> {
+/// Programs of this name in the directories of `PATH`.
+pub(super) fn on_path(name: &str) -> Vec<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let in_each = |name| std::env::split_paths(&path).map(move |directory| directory.join(name));
-    names.iter().flat_map(in_each).find(|program| program.is_file())
+    let all = std::env::split_paths(&path).map(|directory| directory.join(name));
+    all.filter(|program| program.is_file()).collect()
 }
 
 /// The start of a launch whose ranks are processes, the same for every rank.
