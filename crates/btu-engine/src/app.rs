@@ -52,13 +52,15 @@ pub struct Launched {
     pub cpus: u32,
     /// What a reader should know of the launch: [`Flag::OVERSUBSCRIBED`], [`LEFT_BEHIND`].
     pub flags: Vec<Flag>,
+    /// Which library carried the messages; `None` of a layer of this program.
+    pub library: Option<String>,
 }
 
 /// Runs a kernel with a rank in each seat; what becomes of a rank is part of the result.
 ///
-/// It returns within two seconds after `cap`, and after `stop` was set, whatever the ranks do. Where there are no fewer
-/// CPUs than ranks, each rank has one of its own: ranks that an earlier launch left behind are waited for first, as long
-/// as `cap` at most.
+/// It returns within two seconds after `cap`, and after `stop` was set, whatever the ranks do, within three where they are
+/// processes. Where there are no fewer CPUs than ranks, each rank has one of its own: ranks that an earlier launch left
+/// behind are waited for first, as long as `cap` at most.
 ///
 /// Ranks that are processes execute `program`, whose last word is the file of their order, and [`live`]. A kernel that
 /// `program` does not find by its name is none of theirs.
@@ -81,17 +83,20 @@ pub fn launch(
     LEFT.wait(cap, stop)?;
     let berths = Berths::of(seats)?;
     let watched = seats[0].inside(|| Ok(observe(&Files::host()))).ok();
-    let ended = match layer.ranks() {
+    let (ended, library) = match layer.ranks() {
         RanksAre::Processes(layer) => {
-            Company::start(layer, job, &berths, program, cap)?.collect(cap, stop)
+            let mut company = Company::start(layer, job, &berths, program, cap)?;
+            (company.collect(cap, stop), company.library())
         }
-        RanksAre::Threads(layer) => threads_of(layer, (kernel, job), seats, &berths, cap, stop)?,
+        RanksAre::Threads(layer) => {
+            (threads_of(layer, (kernel, job), seats, &berths, cap, stop)?, None)
+        }
     };
     let host =
         watched.and_then(|before| seats[0].inside(move || Ok(before.finish(&Files::host()))).ok());
     let flags = doubts::of(&ended, &berths);
     let ranks = ended.into_iter().map(|one| one.sample).collect();
-    Ok(Launched { ranks, host, cpus: berths.count, flags })
+    Ok(Launched { ranks, host, cpus: berths.count, flags, library })
 }
 
 fn threads_of(

@@ -27,6 +27,7 @@ use btu_core::units::Nanos;
 use crate::error::EngineError;
 use crate::place::Place;
 
+pub use process::Entered;
 pub use process::ProcessLayer;
 pub use process::Start;
 

@@ -64,6 +64,11 @@ impl<F: Family> World<F> {
         self.ranks
     }
 
+    /// What the library says it is: its name, its version and more, in lines of its own.
+    pub fn library(&self) -> Result<String> {
+        self.mail.library()
+    }
+
     /// Messages that come.
     ///
     /// # Errors
@@ -86,7 +91,8 @@ impl<F: Family> World<F> {
         let mail = self.mail()?;
         // SAFETY: the library reads the bytes until the request is done. This function comes back before that only by an
         // error or a panic; then no call of the library is made any more, in which alone it reads them (no thread of it
-        // does: `MPI_THREAD_SINGLE`).
+        // does: `MPI_THREAD_SINGLE`). Where the kernel copies them for the other rank, that one gets whatever is there by
+        // then, of a launch that has failed.
         let mut request = unsafe { mail.begin_send(to, tag, bytes) }?;
         self.is_usable = false;
         while !self.mail.is_done(&mut request)? {

@@ -6,6 +6,7 @@
 mod functions;
 mod reason;
 
+use std::ffi::CStr;
 use std::ffi::CString;
 use std::ffi::OsStr;
 use std::ffi::OsString;
@@ -13,6 +14,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
+use std::ptr::NonNull;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::AcqRel;
 use std::sync::atomic::Ordering::Release;
@@ -77,6 +79,14 @@ impl Task {
         task.set(AUTO_ERR, 0)?;
         task.set(ROUTE, route.value())?;
         Ok(task)
+    }
+
+    /// The version of the library: `3.4.6`.
+    pub fn library(&self) -> String {
+        let said = NonNull::new((self.functions.version)().cast_mut());
+        // SAFETY: the library's own text, which ends with a zero and stays as it is.
+        let said = said.map(|said| unsafe { CStr::from_ptr(said.as_ptr()) });
+        said.map_or_else(String::new, |said| said.to_string_lossy().into_owned())
     }
 
     /// Its own number.

@@ -22,6 +22,7 @@ mod sp;
 use std::fmt;
 
 use serde::Deserialize;
+use serde::Deserializer;
 use serde::Serialize;
 
 use super::class::ProblemClass;
@@ -81,11 +82,17 @@ pub struct Check {
     /// What it is.
     pub name: String,
     /// What was computed.
+    #[serde(deserialize_with = "number")]
     pub found: f64,
     /// What the benchmark publishes.
     pub reference: f64,
     /// The largest relative difference that passes; 0 for what must be equal.
     pub tolerance: f64,
+}
+
+/// What is no number is `null` in JSON.
+fn number<'d, D: Deserializer<'d>>(from: D) -> Result<f64, D::Error> {
+    Option::deserialize(from).map(|number| number.unwrap_or(f64::NAN))
 }
 
 impl Check {
@@ -117,4 +124,16 @@ pub(crate) const fn is_power_of_two(ranks: usize) -> bool {
 pub(crate) const fn square_root(ranks: usize) -> Option<usize> {
     let root = ranks.isqrt();
     if root * root == ranks && ranks > 0 { Some(root) } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_that_is_no_number_comes_back_as_none_and_does_not_pass() {
+        let kept = serde_json::to_string(&Check::new("norm", f64::NAN, 1.0, 0.1)).unwrap();
+        let check: Check = serde_json::from_str(&kept).unwrap();
+        assert!(check.found.is_nan() && !check.passes());
+    }
 }

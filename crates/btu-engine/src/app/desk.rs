@@ -4,6 +4,7 @@ use std::fs;
 use std::fs::DirBuilder;
 use std::fs::File;
 use std::io;
+use std::io::Read;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::path::PathBuf;
@@ -39,12 +40,20 @@ pub(super) struct Order {
 impl Desk {
     /// A new one, in the directory for temporary files.
     pub(super) fn new() -> Result<Self, EngineError> {
-        static MADE: AtomicU32 = AtomicU32::new(0);
-        let (own, count) = (process::id(), MADE.fetch_add(1, Relaxed));
-        let path = std::env::temp_dir().join(format!("btu-ranks-{own}-{count}"));
-        let made = DirBuilder::new().mode(0o700).create(&path);
-        made.map_err(EngineError::file("make directory", &path))?;
-        Ok(Self(path))
+        loop {
+            let path = named(MADE.fetch_add(1, Relaxed));
+            match DirBuilder::new().mode(0o700).create(&path) {
+                Ok(()) => return Ok(Self(path)),
+                // An earlier process of this number was killed.
+                Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(cause) => return Err(EngineError::file("make directory", path)(cause)),
+            }
+        }
+    }
+
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        &self.0
     }
 
     /// The file of the order.
@@ -65,13 +74,22 @@ impl Desk {
 
     /// What they said.
     pub(super) fn talk(&self) -> String {
-        let said = fs::read(self.0.join(TALK)).unwrap_or_default();
+        let mut said = Vec::new();
+        if let Ok(file) = File::open(self.0.join(TALK)) {
+            // What cannot be read is no reason either.
+            let _ = file.take(MOST_TALK).read_to_end(&mut said);
+        }
         String::from_utf8_lossy(&said).into_owned()
     }
 
     /// Why a rank did not come to be one.
     pub(super) fn complaint(&self) -> Option<String> {
         fs::read_to_string(self.0.join(COMPLAINT)).ok()
+    }
+
+    /// Which library carries the messages, as the first rank told.
+    pub(super) fn library(&self) -> Option<String> {
+        fs::read_to_string(self.0.join(LIBRARY)).ok()
     }
 
     /// What a rank has told so far.
@@ -102,6 +120,12 @@ pub(super) fn tell(order: &Path, ended: &Ended) -> Result<(), EngineError> {
     fs::rename(&begun, &whole).map_err(EngineError::file("rename", begun))
 }
 
+/// Tells beside the file of the order which library carries the messages.
+pub(super) fn tell_library(order: &Path, library: &str) -> Result<(), EngineError> {
+    let path = folder(order).join(LIBRARY);
+    fs::write(&path, library).map_err(EngineError::file("write", path))
+}
+
 /// Tells beside the file of the order why this process is no rank; all of a launch have the same reason.
 pub(super) fn complain(order: &Path, reason: &str) {
     // Where it cannot be written, what the launcher says is told.
@@ -111,6 +135,10 @@ pub(super) fn complain(order: &Path, reason: &str) {
 /// True where so many ranks have told.
 pub(super) fn have_told(order: &Path, ranks: usize) -> bool {
     (0..).take(ranks).all(|rank| report(folder(order), rank).exists())
+}
+
+fn named(count: u32) -> PathBuf {
+    std::env::temp_dir().join(format!("btu-ranks-{}-{count}", process::id()))
 }
 
 fn folder(order: &Path) -> &Path {
@@ -131,6 +159,33 @@ fn read<T: DeserializeOwned>(path: &Path) -> Result<T, EngineError> {
     serde_json::from_slice(&text).map_err(io::Error::from).map_err(EngineError::file("read", path))
 }
 
+/// How many were made, or were there already.
+static MADE: AtomicU32 = AtomicU32::new(0);
+/// Of a library that says more, the begin is kept.
+const MOST_TALK: u64 = 1 << 16;
 const ORDER: &str = "order.json";
 const TALK: &str = "talk";
+const LIBRARY: &str = "library";
 const COMPLAINT: &str = "complaint";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_that_a_killed_process_left_is_in_nobodys_way() {
+        let next = MADE.load(Relaxed);
+        let left = [next, next + 1].map(named);
+        for path in &left {
+            fs::create_dir(path).unwrap();
+        }
+        let desk = Desk::new().unwrap();
+        assert!(!left.contains(&desk.0) && desk.order().parent().unwrap().is_dir());
+        for path in &left {
+            fs::remove_dir(path).unwrap();
+        }
+        let own = desk.0.clone();
+        drop(desk);
+        assert!(!own.exists());
+    }
+}

@@ -57,6 +57,8 @@ impl Company {
         let (said, alike) = (desk.open_talk()?, Alike::of(&start.words));
         let errors = said.try_clone().map_err(EngineError::peer("copy a descriptor"))?;
         command.stdin(Stdio::null()).stdout(said).stderr(errors).process_group(0);
+        // What a launcher that is killed leaves there goes with the desk.
+        command.env("TMPDIR", desk.path());
         process::dies_with_its_starter(&mut command);
         let cpus = berths.cpus.iter().map(ToString::to_string).collect();
         desk.give(&Order { start, job: job.clone(), patience: cap * 2, cpus })?;
@@ -68,14 +70,22 @@ impl Company {
     }
 
     /// Waits until the launcher has ended, until `cap` has passed, or until `stop` is set; then a little longer.
-    pub(super) fn collect(mut self, cap: Nanos, stop: &AtomicBool) -> Vec<Ended> {
+    pub(super) fn collect(&mut self, cap: Nanos, stop: &AtomicBool) -> Vec<Ended> {
         let why = self.until(self.begun.saturating_add(cap), stop).map(|reason| {
+            let never = AtomicBool::new(false);
             self.alike.terminate();
-            let _ = self.until(now().saturating_add(GRACE), &AtomicBool::new(false));
+            let _ = self.until(now().saturating_add(GRACE), &never);
+            self.alike.kill();
+            let _ = self.until(now().saturating_add(TIDYING), &never);
             reason.sentence(cap)
         });
         self.kill();
         self.accounts(why.as_deref())
+    }
+
+    /// Which library carried the messages; nothing where the first rank did not come to be one.
+    pub(super) fn library(&self) -> Option<String> {
+        self.desk.library()
     }
 
     /// Waits for the launcher (`None`), or until there is a reason to wait no longer.
@@ -151,6 +161,8 @@ fn how(status: ExitStatus) -> String {
     }
 }
 
+/// What a launcher is given after the end of its ranks: one that is killed leaves their shared memory behind.
+const TIDYING: Nanos = Nanos::from_millis(1000);
 /// How soon the end of a launch is noticed: no rank is measured any more by then.
 const TURN: Duration = Duration::from_millis(10);
 /// Of what a launcher says, so many lines are told.

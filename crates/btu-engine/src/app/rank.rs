@@ -6,7 +6,6 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 
-use btu_core::app::endpoint::Endpoint;
 use btu_core::app::kernel::Kernel;
 use btu_core::app::sample::RankSample;
 use btu_core::units::Nanos;
@@ -21,6 +20,7 @@ use super::life::Ended;
 use super::life::How;
 use super::trial::Meeting;
 use crate::error::EngineError;
+use crate::message::Entered;
 use crate::message::RanksAre;
 use crate::message::Terms;
 use crate::time::now;
@@ -44,8 +44,11 @@ pub fn live(
     let name = &order.job.kernel;
     let kernel = kernels(name).or_else(|| own(name)).ok_or_else(unknown)?;
     let complain = |cause: &EngineError| desk::complain(file, &cause.sentence());
-    let mut end = end_of(&order).inspect_err(complain)?;
+    let Entered { mut end, library } = enter(&order).inspect_err(complain)?;
     let rank = end.rank();
+    if rank == 0 {
+        desk::tell_library(file, &library)?;
+    }
     let ended = match place(rank, end.ranks(), &order) {
         Ok(()) => life::run((kernel, order.job.class), &mut *end),
         Err(cause) => not_run(&cause),
@@ -64,7 +67,7 @@ pub fn live(
     Ok(false)
 }
 
-fn end_of(order: &Order) -> Result<Box<dyn Endpoint>, EngineError> {
+fn enter(order: &Order) -> Result<Entered, EngineError> {
     let RanksAre::Processes(layer) = super::layer_of(&order.job)?.ranks() else {
         let name = &order.job.layer;
         return Err(EngineError::Refused(format!("a rank over {name} is a thread, no process")));

@@ -21,7 +21,7 @@ use crate::message::Seat;
 #[derive(Debug)]
 pub(super) struct Meeting;
 
-/// Launches a rank in each seat over a layer; all they do is to meet.
+/// Launches a rank in each seat over a layer; all they do is to meet. Tells which library of others carries the messages.
 ///
 /// # Errors
 /// Why they do not.
@@ -31,14 +31,14 @@ pub fn attempt(
     seats: &[Seat],
     stop: &Arc<AtomicBool>,
     program: &[OsString],
-) -> Result<(), EngineError> {
+) -> Result<Option<String>, EngineError> {
     let (kernel, layer) = (Meeting.name().to_owned(), layer.to_owned());
     let ranks = u32::try_from(seats.len()).unwrap_or(u32::MAX);
     let job = Job { kernel, class: ProblemClass::S, ranks, layer, wait };
     let launched = super::launch(&Meeting, &job, seats, LONGEST, stop, program)?;
     match launched.ranks.into_iter().find_map(|rank| rank.failure) {
         Some(failure) => Err(EngineError::Refused(failure)),
-        None => Ok(()),
+        None => Ok(launched.library),
     }
 }
 

@@ -5,8 +5,8 @@
 //! waits can be stopped.
 
 mod kept;
+mod launcher;
 
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -24,6 +24,7 @@ use btu_sys::mpi::Mail;
 use btu_sys::mpi::World;
 
 use self::kept::Kept;
+use super::Entered;
 use super::Terms;
 use super::incoming::Head;
 use super::incoming::Wanted;
@@ -31,6 +32,8 @@ use super::pause::Awaited;
 use super::pause::Pause;
 use crate::error::EngineError;
 use crate::time::now;
+
+pub(super) use self::launcher::Launcher;
 
 /// One rank.
 #[derive(Debug)]
@@ -46,6 +49,8 @@ pub(super) struct MpiEnd<F: Family> {
 struct Inbox {
     rank: usize,
     kept: Kept,
+    /// Where a message of MPI is received before it is known what it is.
+    landing: Vec<u8>,
     wait: Wait,
     patience: Nanos,
     stop: Arc<AtomicBool>,
@@ -56,7 +61,7 @@ struct Inbox {
 struct Turn {
     pause: Pause,
     beside: Beside,
-    /// When a rank that blocks first found nothing.
+    /// When it first found nothing.
     begun: Option<Nanos>,
 }
 
@@ -65,6 +70,8 @@ struct Turn {
 enum Beside {
     /// It keeps what comes from anyone.
     Keeping,
+    /// It does so after a while: whoever is awaited may wait for one whose long message is not taken in.
+    KeepingLater,
     Nothing,
 }
 
@@ -77,18 +84,21 @@ enum Broken {
 
 impl<F: Family> MpiEnd<F> {
     /// Becomes a rank. `remedy` says how to get the library.
-    pub(super) fn boxed(terms: &Terms, remedy: &str) -> Result<Box<dyn Endpoint>, EngineError> {
+    pub(super) fn enter(terms: &Terms, remedy: &str) -> Result<Entered, EngineError> {
         let world = World::<F>::enter().map_err(|cause| {
             EngineError::Refused(format!("not available: {}: {remedy}", sentence(&cause)))
         })?;
         let inbox = Inbox {
             rank: world.rank(),
             kept: Kept::new(world.rank(), world.ranks(), terms.kept_limit.count()),
+            landing: vec![0; TOGETHER],
             wait: terms.wait,
             patience: terms.patience,
             stop: Arc::clone(&terms.stop),
         };
-        Ok(Box::new(Self { world, inbox, together: Vec::with_capacity(TOGETHER) }))
+        let library = brief(&world.library()?);
+        let end = Box::new(Self { world, inbox, together: Vec::with_capacity(TOGETHER) });
+        Ok(Entered { end, library })
     }
 
     fn send_whole(&mut self, to: usize, tag: u32, payload: &[u8]) -> Result<(), Broken> {
@@ -117,13 +127,13 @@ impl<F: Family> MpiEnd<F> {
     /// Gives when the message was sent.
     fn receive_whole(&mut self, from: usize, mut wanted: Wanted<'_>) -> Result<Nanos, Broken> {
         self.inbox.go_on()?;
-        if let Some(sent_at) = self.inbox.kept.take(from, &mut wanted)? {
-            return Ok(sent_at);
-        }
-        // While a message is awaited, the library keeps those of others.
-        let mut turn = Turn::new(from, Awaited::Message, Beside::Nothing);
+        let mut turn = Turn::new(from, Awaited::Message, Beside::KeepingLater);
         let mail = self.world.mail()?;
         loop {
+            // What is kept was sent before what the library has.
+            if let Some(sent_at) = self.inbox.kept.take(from, &mut wanted)? {
+                return Ok(sent_at);
+            }
             match mail.find(Some((from, folded(wanted.tag))))? {
                 Some(found) => {
                     if let Some(sent_at) = self.inbox.take(mail, &found, Some(&mut wanted))? {
@@ -192,17 +202,20 @@ impl Inbox {
         if !turn.pause.is_over(self.wait) {
             return Ok(());
         }
-        if turn.beside == Beside::Keeping
-            && let Some(found) = mail.find(None)?
-        {
-            turn.pause.note(true);
-            self.take(mail, &found, None)?;
-        }
+        let has_kept = turn.keeps() && self.keep_one(mail)?;
+        turn.pause.note(has_kept);
         self.go_on()?;
-        if self.wait == Wait::Block {
+        if self.wait == Wait::Block && !has_kept {
             turn.rest();
         }
         Ok(turn.pause.go_on(self.wait, self.patience)?)
+    }
+
+    /// Keeps the next message of anyone, where there is one.
+    fn keep_one<F: Family>(&mut self, mail: &mut Mail<F>) -> Result<bool, Broken> {
+        let Some(found) = mail.find(None)? else { return Ok(false) };
+        self.take(mail, &found, None)?;
+        Ok(true)
     }
 
     /// Receives what was found: when it was sent, where it is the wanted message, which goes to its space. Others are kept.
@@ -212,8 +225,7 @@ impl Inbox {
         found: &Found,
         wanted: Option<&mut Wanted<'_>>,
     ) -> Result<Option<Nanos>, Broken> {
-        let mut together = [0; TOGETHER];
-        let space = together.get_mut(..found.bytes).ok_or_else(|| foreign(found))?;
+        let space = self.landing.get_mut(..found.bytes).ok_or_else(|| foreign(found))?;
         mail.receive(found, space)?;
         let (head, first) = space.split_first_chunk().ok_or_else(|| foreign(found))?;
         let head = Head::decode(*head);
@@ -246,13 +258,25 @@ impl Turn {
         Self { pause: Pause::new(peer, awaited), beside, begun: None }
     }
 
+    fn keeps(&mut self) -> bool {
+        match self.beside {
+            Beside::Keeping => true,
+            Beside::KeepingLater => self.is_long(),
+            Beside::Nothing => false,
+        }
+    }
+
     /// MPI wakes nobody: others get the CPU after each look, and for longer where the wait is long anyway.
     fn rest(&mut self) {
-        if now().since(*self.begun.get_or_insert_with(now)) < AWAKE {
-            std::thread::yield_now();
-        } else {
+        if self.is_long() {
             std::thread::sleep(ASLEEP);
+        } else {
+            std::thread::yield_now();
         }
+    }
+
+    fn is_long(&mut self) -> bool {
+        now().since(*self.begun.get_or_insert_with(now)) >= LONG
     }
 }
 
@@ -268,12 +292,11 @@ impl From<LayerError> for Broken {
     }
 }
 
-/// The first of these programs that `PATH` has.
-pub(super) fn launcher(names: &[&str], remedy: &str) -> Result<Command, EngineError> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let is_there = |name: &&&str| std::env::split_paths(&path).any(|dir| dir.join(name).is_file());
-    let lack = || EngineError::Refused(format!("not available: no {}: {remedy}", names[0]));
-    names.iter().find(is_there).map(Command::new).ok_or_else(lack)
+/// `Open MPI v4.1.4`: of what a library says it is, name and version; the rest tells who built it, and how.
+fn brief(library: &str) -> String {
+    let first = library.lines().next().unwrap_or_default();
+    let words = first.split(',').next().unwrap_or_default().split_whitespace();
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// Nobody but ranks of this launch sends in its world, and they send heads first.
@@ -288,8 +311,8 @@ fn folded(tag: u32) -> i32 {
     ((tag ^ (tag >> 16)) & 0x7fff).cast_signed()
 }
 
-/// A rank that blocks sleeps after this.
-const AWAKE: Nanos = Nanos::from_micros(500);
+/// After this a rank that blocks sleeps between its looks, and one that awaits a message keeps those of others.
+const LONG: Nanos = Nanos::from_micros(500);
 /// It is late by a tenth or two of the wait.
 const ASLEEP: Duration = Duration::from_micros(50);
 /// Head and payload that are sent together: below this a copy costs less than a second message.
@@ -298,6 +321,16 @@ const TOGETHER: usize = 4096;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_what_a_library_says_name_and_version_are_told() {
+        let open_mpi =
+            "Open MPI v4.1.4, package: Open MPI somebody@host Distribution, ident: 4.1.4";
+        assert_eq!(brief(open_mpi), "Open MPI v4.1.4");
+        let mpich = "MPICH Version:\t4.0.2\nMPICH Release date:\tThu Apr  7 12:34:45 CDT 2022\n";
+        assert_eq!(brief(mpich), "MPICH Version: 4.0.2");
+        assert_eq!(brief(""), "");
+    }
 
     #[test]
     fn tags_of_kernels_and_collectives_come_to_tags_of_their_own() {

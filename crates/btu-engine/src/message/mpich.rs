@@ -2,16 +2,16 @@
 
 use std::process::Command;
 
-use btu_core::app::endpoint::Endpoint;
 use btu_core::app::sample::Wait;
 use btu_sys::mpi::Mpich as Interface;
 
+use super::Entered;
 use super::MessageLayer;
 use super::ProcessLayer;
 use super::RanksAre;
 use super::Start;
 use super::Terms;
-use super::mpi;
+use super::mpi::Launcher;
 use super::mpi::MpiEnd;
 use crate::error::EngineError;
 
@@ -43,20 +43,27 @@ impl MessageLayer for Mpich {
 
 impl ProcessLayer for Mpich {
     fn is_there(&self) -> Result<(), EngineError> {
-        mpi::launcher(LAUNCHERS, REMEDY).map(drop)
+        LAUNCHER.program().map(drop)
+    }
+
+    fn disclosed(&self) -> String {
+        LAUNCHER.disclosed()
     }
 
     fn launcher(&self, start: &Start) -> Result<Command, EngineError> {
-        let mut command = mpi::launcher(LAUNCHERS, REMEDY)?;
+        let mut command = Command::new(LAUNCHER.program()?);
         command.args(["-np", &start.ranks.to_string()]).args(&start.words);
         Ok(command)
     }
 
-    fn end(&self, _: &Start, terms: &Terms) -> Result<Box<dyn Endpoint>, EngineError> {
-        MpiEnd::<Interface>::boxed(terms, REMEDY)
+    fn end(&self, _: &Start, terms: &Terms) -> Result<Entered, EngineError> {
+        MpiEnd::<Interface>::enter(terms, LAUNCHER.remedy)
     }
 }
 
-/// What Debian calls it beside other libraries of MPI, and everyone else alone.
-const LAUNCHERS: &[&str] = &["mpirun.mpich", "mpirun"];
-const REMEDY: &str = "apt-get install mpich libmpich12";
+pub(super) const LAUNCHER: Launcher = Launcher {
+    name: "mpirun.mpich",
+    is_own: |file| file.contains("hydra"),
+    variables: &[],
+    remedy: "apt-get install mpich libmpich12",
+};

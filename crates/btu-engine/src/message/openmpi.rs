@@ -2,16 +2,16 @@
 
 use std::process::Command;
 
-use btu_core::app::endpoint::Endpoint;
 use btu_core::app::sample::Wait;
 use btu_sys::mpi::OpenMpi as Interface;
 
+use super::Entered;
 use super::MessageLayer;
 use super::ProcessLayer;
 use super::RanksAre;
 use super::Start;
 use super::Terms;
-use super::mpi;
+use super::mpi::Launcher;
 use super::mpi::MpiEnd;
 use crate::error::EngineError;
 
@@ -43,13 +43,17 @@ impl MessageLayer for OpenMpi {
 
 impl ProcessLayer for OpenMpi {
     fn is_there(&self) -> Result<(), EngineError> {
-        mpi::launcher(LAUNCHERS, REMEDY).map(drop)
+        LAUNCHER.program().map(drop)
+    }
+
+    fn disclosed(&self) -> String {
+        LAUNCHER.disclosed()
     }
 
     fn launcher(&self, start: &Start) -> Result<Command, EngineError> {
-        let mut command = mpi::launcher(LAUNCHERS, REMEDY)?;
+        let mut command = Command::new(LAUNCHER.program()?);
         // It refuses root otherwise, for what a mistaken order could do; this order runs this program alone.
-        command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+        command.envs(LAUNCHER.variables.iter().map(|name| (name, "1")));
         let idle = if start.is_crowded { "1" } else { "0" };
         // Ranks choose their CPUs themselves, and slots are those of the machine, not of this process.
         command.args(["--oversubscribe", "--bind-to", "none"]);
@@ -60,11 +64,14 @@ impl ProcessLayer for OpenMpi {
         Ok(command)
     }
 
-    fn end(&self, _: &Start, terms: &Terms) -> Result<Box<dyn Endpoint>, EngineError> {
-        MpiEnd::<Interface>::boxed(terms, REMEDY)
+    fn end(&self, _: &Start, terms: &Terms) -> Result<Entered, EngineError> {
+        MpiEnd::<Interface>::enter(terms, LAUNCHER.remedy)
     }
 }
 
-/// What Debian calls it beside other libraries of MPI, and everyone else alone.
-const LAUNCHERS: &[&str] = &["mpirun.openmpi", "mpirun"];
-const REMEDY: &str = "apt-get install openmpi-bin libopenmpi3";
+pub(super) const LAUNCHER: Launcher = Launcher {
+    name: "mpirun.openmpi",
+    is_own: |file| !file.contains("hydra"),
+    variables: &["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"],
+    remedy: "apt-get install openmpi-bin libopenmpi3",
+};

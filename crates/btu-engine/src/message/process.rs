@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt::Debug;
+use std::path::PathBuf;
 use std::process::Command;
 
 use btu_core::app::endpoint::Endpoint;
@@ -23,10 +24,8 @@ pub trait ProcessLayer: Debug + Sync {
     /// What is lacking, and how to get it.
     fn is_there(&self) -> Result<(), EngineError>;
 
-    /// What a reader of results should know of the library on this machine, by a name; nothing where it is as anywhere.
-    fn disclosed(&self) -> Option<(&'static str, String)> {
-        None
-    }
+    /// How its ranks are started here, for readers of results: programs, and variables that are set for them.
+    fn disclosed(&self) -> String;
 
     /// The launcher with its arguments: it executes the words of the start once for each rank, and ends after the last
     /// of them. Standard streams and group of processes are set by whoever runs it.
@@ -40,7 +39,23 @@ pub trait ProcessLayer: Debug + Sync {
     ///
     /// # Errors
     /// The library is not there, or this process was not started by its launcher.
-    fn end(&self, start: &Start, terms: &Terms) -> Result<Box<dyn Endpoint>, EngineError>;
+    fn end(&self, start: &Start, terms: &Terms) -> Result<Entered, EngineError>;
+}
+
+/// A process that became a rank.
+#[derive(Debug)]
+pub struct Entered {
+    /// Its end of the layer.
+    pub end: Box<dyn Endpoint>,
+    /// Which library carries the messages, with its version.
+    pub library: String,
+}
+
+/// Programs of this name in the directories of `PATH`.
+pub(super) fn on_path(name: &str) -> Vec<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let all = std::env::split_paths(&path).map(|directory| directory.join(name));
+    all.filter(|program| program.is_file()).collect()
 }
 
 /// The start of a launch whose ranks are processes, the same for every rank.

@@ -12,7 +12,6 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;
 
-use btu_core::app::endpoint::Endpoint;
 use btu_core::app::sample::Wait;
 use btu_sys::pvm;
 use btu_sys::pvm::Encoding;
@@ -20,6 +19,7 @@ use btu_sys::pvm::Route;
 
 use self::end::PvmEnd;
 use self::machine::Machine;
+use super::Entered;
 use super::MessageLayer;
 use super::ProcessLayer;
 use super::RanksAre;
@@ -91,10 +91,9 @@ impl ProcessLayer for Pvm {
         })
     }
 
-    fn disclosed(&self) -> Option<(&'static str, String)> {
-        let daemon = daemon::program().ok()?;
-        let daemon = daemon.display();
-        Some(("pvm", format!("libpvm3.so.3; {daemon}, one for each launch, with {AS_ROOT}=1")))
+    fn disclosed(&self) -> String {
+        let daemon = daemon::program().unwrap_or_default();
+        format!("started by {}, one for each launch, {AS_ROOT}=1", daemon.display())
     }
 
     /// The first rank: it starts the daemon, and the others through it.
@@ -111,9 +110,10 @@ impl ProcessLayer for Pvm {
         Ok(command)
     }
 
-    fn end(&self, start: &Start, terms: &Terms) -> Result<Box<dyn Endpoint>, EngineError> {
+    fn end(&self, start: &Start, terms: &Terms) -> Result<Entered, EngineError> {
         let machine = Machine::join(start, self.route, terms)?;
-        Ok(Box::new(PvmEnd::new(machine, self.encoding, terms)?))
+        let library = format!("PVM {}", machine.task.library());
+        Ok(Entered { end: Box::new(PvmEnd::new(machine, self.encoding, terms)?), library })
     }
 }
 

@@ -1,6 +1,5 @@
 //! Which arguments the functions of MPI take.
 
-use std::ffi::CStr;
 use std::ffi::c_char;
 use std::ffi::c_void;
 
@@ -25,6 +24,9 @@ type Test<H> = unsafe extern "C" fn(*mut H, *mut c_int, *mut Status) -> c_int;
 /// A status, the type, and how many of it.
 type GetCount<H> = unsafe extern "C" fn(*const Status, H, *mut c_int) -> c_int;
 
+/// Where its name goes, and its length.
+type Version = unsafe extern "C" fn(*mut c_char, *mut c_int) -> c_int;
+
 /// Functions of the standard, as its chapter on bindings for C declares them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Functions<H> {
@@ -38,43 +40,34 @@ pub(super) struct Functions<H> {
     pub(super) iprobe: Iprobe<H>,
     pub(super) test: Test<H>,
     pub(super) get_count: GetCount<H>,
+    pub(super) get_library_version: Version,
 }
 
 impl<H> Functions<H> {
     pub(super) fn of(library: &Library) -> Result<Self> {
         Ok(Self {
             // SAFETY: by the standard, each of these has the arguments of its type above; so for all others below.
-            init: unsafe { function(library, c"MPI_Init") }?,
+            init: unsafe { library.function(c"MPI_Init") }?,
             // SAFETY: as above.
-            finalize: unsafe { function(library, c"MPI_Finalize") }?,
+            finalize: unsafe { library.function(c"MPI_Finalize") }?,
             // SAFETY: as above.
-            comm_rank: unsafe { function(library, c"MPI_Comm_rank") }?,
+            comm_rank: unsafe { library.function(c"MPI_Comm_rank") }?,
             // SAFETY: as above.
-            comm_size: unsafe { function(library, c"MPI_Comm_size") }?,
+            comm_size: unsafe { library.function(c"MPI_Comm_size") }?,
             // SAFETY: as above.
-            comm_set_errhandler: unsafe { function(library, c"MPI_Comm_set_errhandler") }?,
+            comm_set_errhandler: unsafe { library.function(c"MPI_Comm_set_errhandler") }?,
             // SAFETY: as above.
-            isend: unsafe { function(library, c"MPI_Isend") }?,
+            isend: unsafe { library.function(c"MPI_Isend") }?,
             // SAFETY: as above.
-            recv: unsafe { function(library, c"MPI_Recv") }?,
+            recv: unsafe { library.function(c"MPI_Recv") }?,
             // SAFETY: as above.
-            iprobe: unsafe { function(library, c"MPI_Iprobe") }?,
+            iprobe: unsafe { library.function(c"MPI_Iprobe") }?,
             // SAFETY: as above.
-            test: unsafe { function(library, c"MPI_Test") }?,
+            test: unsafe { library.function(c"MPI_Test") }?,
             // SAFETY: as above.
-            get_count: unsafe { function(library, c"MPI_Get_count") }?,
+            get_count: unsafe { library.function(c"MPI_Get_count") }?,
+            // SAFETY: as above.
+            get_library_version: unsafe { library.function(c"MPI_Get_library_version") }?,
         })
     }
-}
-
-/// The function of this name.
-///
-/// # Safety
-/// `T` is the type of a function pointer, and the library's function has these arguments.
-unsafe fn function<T: Copy>(library: &Library, name: &'static CStr) -> Result<T> {
-    const { assert!(size_of::<T>() == size_of::<*mut c_void>()) };
-    let symbol = library.symbol(name)?.as_ptr();
-    // SAFETY: of the same size by the line above, and the address of such a function by the contract; the library stays
-    // open.
-    Ok(unsafe { std::mem::transmute_copy::<*mut c_void, T>(&symbol) })
 }

@@ -72,6 +72,16 @@ impl<F: Family> Mail<F> {
         wide("MPI_Comm_size", ranks)
     }
 
+    pub(super) fn library(&self) -> Result<String> {
+        const NAME: &str = "MPI_Get_library_version";
+        let (mut said, mut length) = (vec![0_u8; LONGEST_VERSION], 0);
+        let (place, version) = (said.as_mut_ptr().cast(), self.functions.get_library_version);
+        // SAFETY: writes a number, and no more than this at that place.
+        checked(NAME, unsafe { version(place, &raw mut length) })?;
+        said.truncate(wide(NAME, length)?);
+        Ok(String::from_utf8_lossy(&said).into_owned())
+    }
+
     /// Looks for a message, the oldest of this sender with this tag, or of anyone with any.
     #[inline]
     pub fn find(&mut self, of: Option<(usize, i32)>) -> Result<Option<Found>> {
@@ -138,6 +148,9 @@ impl<F: Family> Mail<F> {
         checked("MPI_Test", gave).map(|()| is_done != 0)
     }
 }
+
+/// `MPI_MAX_LIBRARY_VERSION_STRING` of MPICH; Open MPI's is 256.
+const LONGEST_VERSION: usize = 8192;
 
 /// Counts of MPI are numbers of 32 bits.
 fn narrow(function: &str, count: usize) -> Result<c_int> {

@@ -40,6 +40,11 @@ fn under<F: Family>(launcher: &str, test: &str) {
 
 fn talk<F: Family>(mut world: World<F>) {
     assert_eq!(world.ranks(), 2);
+    let library = world.library().unwrap();
+    assert!(
+        library.starts_with("Open MPI v") || library.starts_with("MPICH Version:"),
+        "{library}"
+    );
     let (me, other) = (world.rank(), 1 - world.rank());
     assert!(World::<F>::enter().is_err());
     for length in [0, 1, 4096, 300_000] {

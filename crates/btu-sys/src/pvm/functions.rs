@@ -1,9 +1,6 @@
 //! What the library of PVM calls its functions, and which arguments they take.
 
 use std::ffi::CStr;
-use std::ffi::c_void;
-use std::mem::transmute;
-use std::ptr::NonNull;
 
 use libc::c_char;
 use libc::c_int;
@@ -14,6 +11,8 @@ use crate::loaded::Library;
 
 /// Takes nothing.
 type Plain = extern "C" fn() -> c_int;
+/// Takes nothing, and gives a text that stays.
+type Text = extern "C" fn() -> *const c_char;
 /// Takes one number.
 type OfOne = extern "C" fn(c_int) -> c_int;
 /// Takes two numbers.
@@ -49,50 +48,41 @@ pub(super) struct Functions {
     pub(super) spawn: Spawn,
     pub(super) trecv: Timed,
     pub(super) notify: Notify,
+    pub(super) version: Text,
 }
 
 impl Functions {
     pub(super) fn open() -> Result<Self> {
         let library = Library::open(FILE)?;
-        let symbol = |name| library.symbol(name).map(NonNull::as_ptr);
         Ok(Self {
-            mytid: plain(symbol(c"pvm_mytid")?),
-            parent: plain(symbol(c"pvm_parent")?),
-            exit: plain(symbol(c"pvm_exit")?),
-            initsend: of_one(symbol(c"pvm_initsend")?),
-            nrecv: of_two(symbol(c"pvm_nrecv")?),
-            send: of_two(symbol(c"pvm_send")?),
-            setopt: of_two(symbol(c"pvm_setopt")?),
-            pkbyte: pack(symbol(c"pvm_pkbyte")?),
-            upkbyte: pack(symbol(c"pvm_upkbyte")?),
-            // SAFETY: `pvm3.h` declares it so; the library stays open.
-            spawn: unsafe { transmute::<*mut c_void, Spawn>(symbol(c"pvm_spawn")?) },
+            // SAFETY: `pvm3.h` declares it, and all others below, with the arguments of its type.
+            mytid: unsafe { library.function(c"pvm_mytid") }?,
             // SAFETY: as above.
-            trecv: unsafe { transmute::<*mut c_void, Timed>(symbol(c"pvm_trecv")?) },
+            parent: unsafe { library.function(c"pvm_parent") }?,
             // SAFETY: as above.
-            notify: unsafe { transmute::<*mut c_void, Notify>(symbol(c"pvm_notify")?) },
+            exit: unsafe { library.function(c"pvm_exit") }?,
+            // SAFETY: as above.
+            initsend: unsafe { library.function(c"pvm_initsend") }?,
+            // SAFETY: as above.
+            nrecv: unsafe { library.function(c"pvm_nrecv") }?,
+            // SAFETY: as above.
+            send: unsafe { library.function(c"pvm_send") }?,
+            // SAFETY: as above.
+            setopt: unsafe { library.function(c"pvm_setopt") }?,
+            // SAFETY: as above.
+            pkbyte: unsafe { library.function(c"pvm_pkbyte") }?,
+            // SAFETY: as above.
+            upkbyte: unsafe { library.function(c"pvm_upkbyte") }?,
+            // SAFETY: as above.
+            spawn: unsafe { library.function(c"pvm_spawn") }?,
+            // SAFETY: as above.
+            trecv: unsafe { library.function(c"pvm_trecv") }?,
+            // SAFETY: as above.
+            notify: unsafe { library.function(c"pvm_notify") }?,
+            // SAFETY: as above.
+            version: unsafe { library.function(c"pvm_version") }?,
         })
     }
-}
-
-fn plain(symbol: *mut c_void) -> Plain {
-    // SAFETY: the names above that are given here take nothing, by `pvm3.h`; the library stays open.
-    unsafe { transmute::<*mut c_void, Plain>(symbol) }
-}
-
-fn of_one(symbol: *mut c_void) -> OfOne {
-    // SAFETY: as above, one number.
-    unsafe { transmute::<*mut c_void, OfOne>(symbol) }
-}
-
-fn of_two(symbol: *mut c_void) -> OfTwo {
-    // SAFETY: as above, two numbers.
-    unsafe { transmute::<*mut c_void, OfTwo>(symbol) }
-}
-
-fn pack(symbol: *mut c_void) -> Pack {
-    // SAFETY: as above, an address and two numbers.
-    unsafe { transmute::<*mut c_void, Pack>(symbol) }
 }
 
 /// The file of version 3, by its name in a linked program.

@@ -61,7 +61,7 @@ fn launched(started: &Started, slot: &Slot, interrupt: &Interrupt) -> LaunchSamp
     let came = kernel.and_then(|kernel| {
         launch(kernel, job, &seats, plan.cap_ns, interrupt.flag(), &rank::program())
     });
-    let Launched { ranks, host, cpus, flags } =
+    let Launched { ranks, host, cpus, flags, .. } =
         came.unwrap_or_else(|cause| not_launched(job.ranks, &cause));
     LaunchSample {
         job: job.clone(),
@@ -80,7 +80,8 @@ fn not_launched(ranks: u32, cause: &EngineError) -> Launched {
     let failure = cause.sentence();
     let failed =
         |rank| RankSample { rank, failure: Some(failure.clone()), ..RankSample::default() };
-    Launched { ranks: (0..ranks).map(failed).collect(), host: None, cpus: 0, flags: Vec::new() }
+    let ranks = (0..ranks).map(failed).collect();
+    Launched { ranks, host: None, cpus: 0, flags: Vec::new(), library: None }
 }
 
 /// How many launches the journal holds, which are the first of the plan.

@@ -1,5 +1,7 @@
 //! What happens before the first launch: hosts, layers that are there, disclosure, result directory.
 
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::SystemTime;
 
 use anyhow::anyhow;
@@ -54,8 +56,12 @@ pub(super) fn start(
     disclosure.note.clone_from(&args.result.note);
     let hosts = Hosts::of(planned.plan.path)?;
     disclosure.placement = facts::placed(hosts.facts.clone());
-    disclosure.placement.extend(libraries(&planned.plan.layers));
-    try_layers(&mut planned, &hosts, interrupt)?;
+    let tried = try_layers(&mut planned, &hosts, interrupt);
+    // What an interrupt ended says nothing of a layer.
+    if interrupt.flag().load(Relaxed) {
+        return Err(interrupt.before_all());
+    }
+    disclosure.placement.extend(tried?);
     if let Some(told) = planning::told(&planned.left_out).filter(|_| !is_quiet) {
         output::message(&told);
     }
@@ -82,24 +88,22 @@ pub(super) fn start(
     Ok(Started { plan, journal, lines, hosts, progress: Progress::new(is_quiet) })
 }
 
-/// What is to be said of libraries of others that carry messages.
-fn libraries(layers: &[String]) -> impl Iterator<Item = (String, Fact)> {
-    let disclosed = |name: &String| match message::by_name(name)?.ranks() {
-        RanksAre::Processes(library) => library.disclosed(),
-        RanksAre::Threads(_) => None,
-    };
-    layers.iter().filter_map(disclosed).map(|(name, what)| (name.to_owned(), Fact::known(what)))
-}
-
 /// Joins two ranks over each layer, so that what cannot be is known before anything is launched. Where all were asked
-/// for, those are taken that are there.
-fn try_layers(planned: &mut Planned, hosts: &Hosts, interrupt: &Interrupt) -> Result<(), Failure> {
+/// for, those are taken that are there. Gives what is to be said of libraries of others, by their layers.
+fn try_layers(
+    planned: &mut Planned,
+    hosts: &Hosts,
+    interrupt: &Interrupt,
+) -> Result<BTreeMap<String, Fact>, Failure> {
     let (seats, wait, program) = (hosts.seats(2), planned.plan.wait, rank::program());
     let try_layer = |name: &str| attempt(name, wait, &seats, interrupt.flag(), &program);
-    let (mut there, mut last) = (Vec::new(), None);
+    let (mut there, mut last, mut facts) = (Vec::new(), None, BTreeMap::new());
     for name in std::mem::take(&mut planned.plan.layers) {
         match try_layer(&name) {
-            Ok(()) => there.push(name),
+            Ok(library) => {
+                facts.extend(disclosed(&name, library));
+                there.push(name);
+            }
             Err(cause) if planned.takes_what_is_there => {
                 let (what, reason) = (name.clone(), cause.sentence());
                 planned.left_out.push(LeftOut { what, reason });
@@ -111,8 +115,14 @@ fn try_layers(planned: &mut Planned, hosts: &Hosts, interrupt: &Interrupt) -> Re
     planned.plan.layers = there;
     match last {
         Some(none) if planned.plan.layers.is_empty() => Err(none),
-        _ => Ok(()),
+        _ => Ok(facts),
     }
+}
+
+/// Nothing of a layer of this program.
+fn disclosed(name: &str, library: Option<String>) -> Option<(String, Fact)> {
+    let RanksAre::Processes(layer) = message::by_name(name)?.ranks() else { return None };
+    Some((name.to_owned(), Fact::known(format!("{}, {}", library?, layer.disclosed()))))
 }
 
 fn not_there(layer: &str, cause: &EngineError) -> Failure {

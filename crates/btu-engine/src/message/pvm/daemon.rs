@@ -12,6 +12,7 @@ use std::process::Stdio;
 use btu_sys::process;
 
 use crate::error::EngineError;
+use crate::message::process::on_path;
 
 /// A daemon that runs. It ends with this value, and with the thread that started it.
 #[derive(Debug)]
@@ -52,9 +53,7 @@ impl Drop for Daemon {
 /// The program of the daemon: that of `PVM_ROOT`, else the first of the path, else Debian's.
 pub(super) fn program() -> Result<PathBuf, EngineError> {
     let named = env::var_os(ROOT).map(|root| Path::new(&root).join("lib").join(NAME));
-    let path = env::var_os("PATH").unwrap_or_default();
-    let on_path = env::split_paths(&path).map(|directory| directory.join(NAME));
-    let mut all = named.into_iter().chain(on_path).chain([PathBuf::from(USUAL)]);
+    let mut all = named.into_iter().chain(on_path(NAME)).chain([PathBuf::from(USUAL)]);
     let lack = || EngineError::Refused(format!("{NAME}, the daemon of PVM, is not on the path"));
     all.find(|program| program.is_file()).ok_or_else(lack)
 }

@@ -8,6 +8,7 @@ use btu_core::app::kernel::Outcome;
 use super::launches::Scripted;
 use super::processes::launched_with;
 use super::processes::libraries;
+use super::processes::take;
 use super::*;
 
 /// The kernels of these tests.
@@ -57,13 +58,6 @@ static WRONG_LENGTH: Scripted = Scripted(|ranks| {
     assert_eq!(told, LayerError::Length { from: 1, tag: 1, got_bytes, wanted_bytes });
     Ok(Outcome::default())
 });
-
-fn take(ranks: &mut Ranks<'_>, from: usize, tag: u32, length: usize) -> Result<(), LayerError> {
-    let mut space = vec![0; length];
-    ranks.receive(from, tag, &mut space)?;
-    assert!(space == payload(from, tag, length), "tag {tag} of rank {from}, {length} B");
-    Ok(())
-}
 
 /// The layers of PVM that are here.
 fn layers() -> (Vec<&'static dyn MessageLayer>, MutexGuard<'static, ()>) {
