@@ -41,6 +41,11 @@ fn count(sample: &Value, key: &str) -> u64 {
     sample[key].as_u64().unwrap_or_else(|| panic!("{key}: {sample}"))
 }
 
+/// Of the direction that had most.
+fn packets(directions: &[Value]) -> u64 {
+    directions.iter().map(|one| count(one, "packets")).max().unwrap_or(0)
+}
+
 #[test]
 fn a_plan_has_any_elements_in_either_direction_and_the_run_does_what_they_say() {
     needs!();
@@ -60,14 +65,18 @@ fn a_plan_has_any_elements_in_either_direction_and_the_run_does_what_they_say() 
     for one in &acknowledgements {
         assert_eq!(count(one, "dropped"), every_20th.count(count(one, "packets")), "{one}");
     }
-    assert!(acknowledgements.iter().any(|one| count(one, "dropped") > 0), "{acknowledgements:#?}");
+    if packets(&acknowledgements) < 20 {
+        skip!("machine too busy: no direction had twenty acknowledgements");
+    }
 
     let by_counter: Pattern = "3@100/100".parse().unwrap();
     let held = directions(&out, "SEND+DL", "up");
     for one in &held {
         assert_eq!(count(one, "held_back"), by_counter.count(count(one, "packets")), "{one}");
     }
-    assert!(held.iter().any(|one| count(one, "held_back") > 0), "{held:#?}");
+    if packets(&held) < 100 {
+        skip!("machine too busy: no direction had a hundred packets");
+    }
 
     let result = read_json(&out.join("result.json"));
     assert_eq!((&result["preset"], &result["rankable"]), (&"custom".into(), &false.into()));
