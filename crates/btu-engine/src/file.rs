@@ -84,6 +84,11 @@ pub trait FileProtocol: Debug + Sync {
     /// What its clients can do, in the order of the alphabet.
     fn operations(&self) -> &'static [Operation];
 
+    /// True where an end of it is a process: what that uses, nobody can tell from what other programs use.
+    fn has_processes(&self) -> bool {
+        false
+    }
+
     /// How long a server of it is there.
     fn tenure(&self) -> Tenure {
         Tenure::OneTrial

@@ -46,6 +46,10 @@ impl FileProtocol for Afs {
         &[Operation::Get]
     }
 
+    fn has_processes(&self) -> bool {
+        true
+    }
+
     fn tenure(&self) -> Tenure {
         Tenure::WholeService
     }

@@ -27,6 +27,10 @@ impl FileProtocol for RxRpc {
         &[Operation::Call]
     }
 
+    fn has_processes(&self) -> bool {
+        true
+    }
+
     fn serve(&self, offer: &Offer) -> Result<Box<dyn Served>, EngineError> {
         Ok(Box::new(rx::Server::start(offer)?))
     }

@@ -27,6 +27,10 @@ impl FileProtocol for RxStream {
         &[Operation::Get, Operation::Put, Operation::Stream]
     }
 
+    fn has_processes(&self) -> bool {
+        true
+    }
+
     fn serve(&self, offer: &Offer) -> Result<Box<dyn Served>, EngineError> {
         Ok(Box::new(rx::Server::start(offer)?))
     }

@@ -151,6 +151,9 @@ impl Service {
             prop.set(&posted)?;
         }
         let mut sample = self.watch(trial, &mut crew, &posted)?;
+        if let Some(host) = sample.host.as_mut().filter(|_| protocol.has_processes()) {
+            host.foreign_cpu_ns = None;
+        }
         crew.dismiss();
         let (clients, remarks) = crew.told();
         sample.clients = clients;

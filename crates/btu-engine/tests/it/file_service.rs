@@ -33,7 +33,6 @@ use btu_engine::file::FileProtocol;
 use btu_engine::file::Moments;
 use btu_engine::file::Offer;
 use btu_engine::file::Served;
-use btu_engine::file::Tenure;
 use btu_engine::file::Visit;
 use btu_engine::file::service::Service;
 use btu_sys::socket::Settings;
@@ -89,12 +88,10 @@ pub(crate) fn trial(protocol: &str, operation: Operation) -> Trial {
     }
 }
 
-/// Every protocol that this build has, but for those that have tests of their own: servers that take long to come, and ends
-/// that are processes of the program.
+/// Every protocol that this build has, but for those whose ends are processes: they have tests of their own.
 pub(crate) fn built() -> impl Iterator<Item = &'static dyn FileProtocol> {
-    let is_quick = |one: &&dyn FileProtocol| one.tenure() == Tenure::OneTrial;
-    let has_threads = |one: &&dyn FileProtocol| !one.name().starts_with("rx-");
-    FILE_PROTOCOLS.iter().copied().filter(is_quick).filter(has_threads).filter(|protocol| {
+    let of_threads = FILE_PROTOCOLS.iter().copied().filter(|one| !one.has_processes());
+    of_threads.filter(|protocol| {
         let left_out = protocol.serve(&offer(1)).err().map(|cause| cause.to_string());
         let left_out = left_out.filter(|cause| cause.contains("this build leaves"));
         if let Some(cause) = &left_out {

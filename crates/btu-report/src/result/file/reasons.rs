@@ -9,6 +9,8 @@ const NO_RATIO: &str =
 const ONE_CLIENT: &str = "one client has nobody to be compared with";
 const NOT_READ: &str = "the samples say why it could not be read: not_available of their servers";
 const NOT_WATCHED: &str = "watched for less than 0.2 s in all rounds, or its CPUs are not known";
+const NOT_APART: &str = "watched for less than 0.2 s in all rounds, its CPUs are not known, or its clients and servers are \
+                         processes, which look like those of others";
 
 /// Why each key may be null.
 pub(super) const REASONS: &Reasons = &[
@@ -35,7 +37,7 @@ pub(super) const REASONS: &Reasons = &[
     ("server_cpu_percent_of_one", NOT_READ),
     ("server_cpu_percent_of_all", NOT_READ),
     ("host_cpu_percent", NOT_WATCHED),
-    ("foreign_cpu_percent", NOT_WATCHED),
+    ("foreign_cpu_percent", NOT_APART),
     ("calls_per_s", NOT_READ),
     ("calls_per_kib", NOT_READ),
     ("server_cpu_s_per_gib", NOT_READ),
