@@ -212,6 +212,25 @@ fn journal_as_table(journal: &Journal) -> String {
     result(journal, &analyse(journal)).to_json()
 }
 
+/// Holds the published schema of this name against the generated one, and results to it: every key is there, none else, and
+/// what is null says why.
+pub(crate) fn holds(name: &str, schema: &Value, results: &[String]) {
+    let file = format!("{}/../../docs/schema/{name}.json", env!("CARGO_MANIFEST_DIR"));
+    let generated = serde_json::to_string_pretty(schema).unwrap() + "\n";
+    if std::env::var("INSTA_UPDATE").is_ok_and(|mode| mode == "always") {
+        std::fs::write(&file, &generated).unwrap();
+    }
+    let published = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(published == generated, "write it anew: INSTA_UPDATE=always cargo test -p btu-report");
+    for text in results {
+        let result: Value = serde_json::from_str(text).unwrap();
+        let findings = violations(&result, schema, schema, "$");
+        assert!(findings.is_empty(), "{findings:#?}");
+        let silences = silent(&result, "$");
+        assert!(silences.is_empty(), "{silences:#?}");
+    }
+}
+
 /// Where in `value` something is `null` and no key beside it says why, or one says why and it is not.
 pub(crate) fn silent(value: &Value, at: &str) -> Vec<String> {
     let mut found = Vec::new();
