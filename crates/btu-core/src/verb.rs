@@ -48,6 +48,24 @@ pub fn read_plan<P: DeserializeOwned>(file: &str, text: &str) -> Result<P, PlanE
     })
 }
 
+/// The same, with what `illegal` finds in it: the key of a value that nobody can measure with, and what is legal.
+///
+/// # Errors
+/// The first value that is not legal, with its line or its key.
+pub fn legal_plan<P: DeserializeOwned>(
+    file: &str,
+    text: &str,
+    illegal: impl FnOnce(&P) -> Option<(&'static str, String)>,
+) -> Result<P, PlanError> {
+    let plan = read_plan(file, text)?;
+    match illegal(&plan) {
+        Some((key, cause)) => {
+            Err(PlanError { file: file.to_owned(), cause: format!("{key}: {cause}") })
+        }
+        None => Ok(plan),
+    }
+}
+
 /// True for the text of a plan of this verb, whole or damaged.
 pub fn is_plan_of(verb: &str, text: &str) -> bool {
     text.lines().any(|line| line.trim() == format!("verb = \"{verb}\""))

@@ -72,13 +72,7 @@ impl Plan {
     /// The first value that is not legal, with its line.
     #[inline] // Compiled by whoever calls it: docs/decisions/0031-release-profile.md.
     pub fn stored(file: &str, text: &str) -> Result<Self, PlanError> {
-        let plan: Self = verb::read_plan(file, text)?;
-        match plan.illegal() {
-            Some((name, cause)) => {
-                Err(PlanError { file: file.to_owned(), cause: format!("{name}: {cause}") })
-            }
-            None => Ok(plan),
-        }
+        verb::legal_plan(file, text, Self::illegal)
     }
 
     /// True for the text of a plan of this verb, whole or damaged.
