@@ -19,7 +19,6 @@ use super::answers::OF_BLOCK;
 use super::connect::Socket;
 use super::crew::Crew;
 use super::crew::Member;
-use super::flow;
 use super::flow::LARGEST_DATAGRAM;
 use super::flow::Received;
 use super::flow::Shared;
@@ -324,7 +323,7 @@ impl<'a> Sink<'a> {
     fn look(&mut self, job: &Job<'_>, time: Nanos) {
         let shared = self.shared;
         if shared.is_abandoned() {
-            return self.fail(time, Outcome::Capped { reason: flow::ABANDONED.to_owned() });
+            return self.fail(time, Outcome::Capped { reason: super::flow::ABANDONED.to_owned() });
         }
         self.pay();
         self.is_over |= self.quic.is_none() && self.has_ended();
